@@ -64,6 +64,13 @@ function(add_attn_tool name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} ${ARG_BASE})
 endfunction()
 
+# Writes unittests/programs.txt in the build tree: what utils/test runs.
+function(attn_write_unittest_list)
+  get_property(programs GLOBAL PROPERTY ATTN_UNITTESTS)
+  list(JOIN programs "\n" lines)
+  file(GENERATE OUTPUT "${PROJECT_BINARY_DIR}/unittests/programs.txt" CONTENT "${lines}\n")
+endfunction()
+
 function(add_attn_unittest name)
   _attn_parse(${ARGN})
   add_executable(${name} EXCLUDE_FROM_ALL ${ARG_UNPARSED_ARGUMENTS})
@@ -74,4 +81,5 @@ function(add_attn_unittest name)
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
   add_dependencies(AttnUnitTests ${name})
+  set_property(GLOBAL APPEND PROPERTY ATTN_UNITTESTS "$<TARGET_FILE:${name}>")
 endfunction()
