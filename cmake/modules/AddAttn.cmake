@@ -26,7 +26,8 @@ function(_attn_pch target flavour)
 endfunction()
 
 function(_attn_compile_options target)
-  target_compile_options(${target} PRIVATE -fno-exceptions)
+  # Executables too: -fPIE (CMake's choice there) does not match the PCH.
+  target_compile_options(${target} PRIVATE -fno-exceptions -fPIC)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     # Keeps ccache hits across checkouts: no time stamp inside the PCH.
     target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
