@@ -1,0 +1,47 @@
+//===- Attn.h - The attn dialect --------------------------------------*- C++
+//-*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_IR_ATTN_H
+#define ATTN_DIALECT_ATTN_IR_ATTN_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/TilingInterface.h"
+
+#include "attn/Dialect/Attn/IR/AttnDialect.h.inc"
+#include "attn/Dialect/Attn/IR/AttnEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "attn/Dialect/Attn/IR/AttnAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "attn/Dialect/Attn/IR/AttnOps.h.inc"
+
+namespace mlir::attn {
+
+/// Discardable attribute (a string) on a function argument or result: the name
+/// under which tools and manifests address it.
+constexpr llvm::StringLiteral kNameAttr = "attn.name";
+
+/// Where the batch, head, sequence and head-dim dims of query, key, value and
+/// output stand in a layout. `batch` is -1 for `thd`, whose `seq` dim packs all
+/// sequences.
+struct DimMap {
+  int batch, head, seq, dim;
+  unsigned rank() const { return batch < 0 ? 3 : 4; }
+};
+DimMap getDimMap(Layout layout);
+
+} // namespace mlir::attn
+
+#endif // ATTN_DIALECT_ATTN_IR_ATTN_H

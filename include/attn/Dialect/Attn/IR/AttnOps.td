@@ -1,0 +1,390 @@
+//===- AttnOps.td - The operations of the attn dialect -----*- tablegen -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_IR_ATTNOPS_TD
+#define ATTN_DIALECT_ATTN_IR_ATTNOPS_TD
+
+include "attn/Dialect/Attn/IR/AttnBase.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/TilingInterface.td"
+
+//===----------------------------------------------------------------------===//
+// Types and bases
+//===----------------------------------------------------------------------===//
+
+class Attn_Shaped<list<Type> elements, string summary>
+    : AnyTypeOf<[RankedTensorOf<elements>, StridedMemRefOf<elements>], summary>;
+
+// 8-bit inputs are part of the language; what a target makes of them is its
+// own decision (attn-verify-target).
+def Attn_Input : Attn_Shaped<[AnyFloat, I8], "ranked tensor or strided memref of floats or i8">;
+def Attn_Float : Attn_Shaped<[AnyFloat], "ranked tensor or strided memref of floats">;
+def Attn_F32 : Attn_Shaped<[F32], "ranked tensor or strided memref of f32">;
+def Attn_I32 : Attn_Shaped<[I32], "ranked tensor or strided memref of i32">;
+def Attn_Mask : Attn_Shaped<[I1, I8], "ranked tensor or strided memref of i1 or i8">;
+// One number for all batches, or one a batch.
+def Attn_PerBatch
+    : AnyTypeOf<[Index, I32, I64, RankedTensorOf<[I32]>, StridedMemRefOf<[I32]>],
+                "index, i32, i64, or a [B] tensor or memref of i32">;
+
+class Attn_Op<string mnemonic, list<Trait> traits = []>
+    : Op<AttnDialect, mnemonic, !listconcat(traits, [
+        DestinationStyleOpInterface,
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>])> {
+  let hasVerifier = 1;
+  let hasCustomAssemblyFormat = 1;
+
+  code destinationStyle = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+  }];
+}
+
+// What decides which keys a row sees and what a score goes through.
+defvar Attn_ScoreOptions = (ins
+  OptionalAttr<F64Attr>:$scale,
+  OptionalAttr<F64Attr>:$softcap,
+  UnitAttr:$causal,
+  DefaultValuedOptionalAttr<I64Attr, "-1">:$window_left,
+  DefaultValuedOptionalAttr<I64Attr, "-1">:$window_right,
+  DefaultValuedOptionalAttr<I64Attr, "0">:$sink_tokens);
+
+//===----------------------------------------------------------------------===//
+// attn.attention
+//===----------------------------------------------------------------------===//
+
+def Attn_AttentionOp : Attn_Op<"attention", [
+    AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<TilingInterface, [
+      "getLoopIteratorTypes", "getIterationDomain", "getTiledImplementation",
+      "getResultTilePosition", "generateResultTileValue",
+      "getIterationDomainTileFromResultTile"]>]> {
+  let summary = "scaled dot product attention with an optional LSE";
+  let description = [{
+    `O = softmax(scale * Q K^T + ...) V` for every batch, head and query row,
+    and, when a second destination is given, `LSE = log(sum(exp(scores)))` of
+    every row in f32. Rows that see no key get O = 0 and LSE = -inf.
+
+    ```mlir
+    %o, %lse = attn.attention
+        ins(%q, %k, %v : tensor<1x8x128x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>)
+        outs(%o0, %lse0 : tensor<1x8x128x64xf16>, tensor<1x8x128xf32>) {causal}
+    ```
+
+    Optional operands are clauses between `ins` and `outs`, as in
+    `bias(%b : tensor<128x256xf32>)`. Options in braces have these defaults, and
+    a default is not printed:
+
+    | option | default | meaning |
+    |---|---|---|
+    | `scale` | 1/sqrt(Dqk) | multiplies the products; any finite value |
+    | `layout` | `bhsd` | `bhsd`, `bshd`, or `thd` (packed, with `cu_seqlens_*`) |
+    | `causal` | off | row i sees keys j <= i + off |
+    | `diagonal_alignment` | `bottom_right` | off = Skv - Sq, or 0 for `top_left` |
+    | `window_left`, `window_right` | -1 | bounds of i + off - j; -1 is unbounded |
+    | `sink_tokens` | 0 | so many first keys stay visible left of the window |
+    | `softcap` | off | s = c * tanh(s / c) |
+    | `lse_base` | `e` | `e` or `two` |
+    | `lse_layout` | `bhs`, for `thd` `hs_packed` | order of the LSE dims |
+    | `num_kv_splits` | 1 | 0 lets the compiler choose |
+    | `page_size` | none | keys a page, with `block_table` |
+
+    Dims: B batch, Hq, Hk, Hv heads of query, key and value, Sq, Skv lengths,
+    Dqk, Dv head dims. Optional operands:
+
+    | clause | shape | meaning |
+    |---|---|---|
+    | `bias` | broadcasts to [B, Hq, Sq, Skv] | float, added to the scaled scores |
+    | `mask` | broadcasts to [B, Hq, Sq, Skv] | i1 or i8, 0 hides the key |
+    | `alibi_slopes` | [Hq] or [B, Hq] f32 | s -= slope * abs(i + off - j) |
+    | `sink` | [Hq] f32 | a logit that joins max and sum, without a value |
+    | `seqlens_q`, `seqlens_kv` | scalar or [B] i32 | valid lengths of a padded batch |
+    | `cu_seqlens_q`, `cu_seqlens_kv` | [B + 1] i32 | where packed sequences begin |
+    | `q_offset`, `kv_offset` | scalar or [B] i32 | off = q_offset - kv_offset |
+    | `block_table` | [B, pages] i32 | key and value are page pools |
+    | `scale_value` | f32 scalar | a scale known at run time only |
+
+    `bias` and `mask` broadcast by NumPy's rules, through dims that are 1 in the
+    type; a dynamic dim has the full size. With `thd` their rows and keys count
+    from the start of each sequence.
+
+    Tiles (TilingInterface): the loops are batch, query head and query row, for
+    `thd` query head alone. A tile of heads lies in one group of every key and
+    value head, or covers whole groups. A tile of rows gets an explicit
+    `q_offset`; with lengths or offsets per batch it spans one batch.
+
+    Constraints (shapes are compared where both sides are static):
+
+    * C1: query, key, value and output have rank 4, for `thd` rank 3.
+    * C2: query, key and value have one element type; the output has the same,
+      or any float type if the inputs are 8 bits wide.
+    * C3: key head dim equals query head dim.
+    * C4: value length equals key length.
+    * C5: query, key and value have one batch size.
+    * C6: query heads are a multiple of key heads and of value heads.
+    * C7: the output has the query's shape with the value's head dim.
+    * C8: shaped operands are all tensors or all memrefs.
+    * C9: the lse is f32 and has the shape of its `lse_layout`.
+    * C10: `lse_base` and `lse_layout` come with an lse.
+    * C11: `lse_layout` fits the layout: `bhs` for `bhsd` and `bshd`, the
+      others for `thd`.
+    * C12: `window_left` and `window_right` are at least -1.
+    * C13: `window_right` is at most 0 with `causal`, which bounds it already.
+    * C14: `softcap` is finite and positive.
+    * C15: `scale` is finite, and is given once, as attribute or operand.
+    * C16: `diagonal_alignment` needs something that reads the diagonal
+      (`causal`, a window or `alibi_slopes`) and no explicit offset.
+    * C17: `sink_tokens` is not negative, and positive only with `window_left`.
+    * C18: `bias` and `mask` broadcast to [B, Hq, Sq, Skv].
+    * C19: `alibi_slopes` is [Hq] or [B, Hq], `sink` is [Hq].
+    * C20: `seqlens_q` and `seqlens_kv`, if not scalars, are [B]; they are not
+      for `thd`.
+    * C21: `cu_seqlens_q` and `cu_seqlens_kv` come together, equally long, and
+      exactly with `thd`.
+    * C22: `block_table` and `page_size` come together, with `seqlens_kv`; the
+      page dim of key and value is `page_size`, which is positive.
+    * C23: `num_kv_splits` is not negative.
+    * C24: memrefs of query, key, value and output have unit inner stride.
+    * C25: an offset given per batch is [B].
+    * C26: there are one or two destinations.
+  }];
+
+  let arguments = !con((ins
+    Attn_Input:$query, Attn_Input:$key, Attn_Input:$value,
+    Optional<Attn_Float>:$bias,
+    Optional<Attn_Mask>:$mask,
+    Optional<Attn_F32>:$alibi_slopes,
+    Optional<Attn_F32>:$sink,
+    Optional<Attn_PerBatch>:$seqlens_q,
+    Optional<Attn_PerBatch>:$seqlens_kv,
+    Optional<Attn_I32>:$cu_seqlens_q,
+    Optional<Attn_I32>:$cu_seqlens_kv,
+    Optional<Attn_PerBatch>:$q_offset,
+    Optional<Attn_PerBatch>:$kv_offset,
+    Optional<Attn_I32>:$block_table,
+    Optional<F32>:$scale_value,
+    Variadic<Attn_Float>:$inits,
+    DefaultValuedOptionalAttr<Attn_LayoutAttr, "::mlir::attn::Layout::bhsd">:$layout,
+    OptionalAttr<Attn_DiagonalAlignmentAttr>:$diagonal_alignment,
+    OptionalAttr<Attn_LseBaseAttr>:$lse_base,
+    OptionalAttr<Attn_LseLayoutAttr>:$lse_layout,
+    DefaultValuedOptionalAttr<I64Attr, "1">:$num_kv_splits,
+    OptionalAttr<I64Attr>:$page_size), Attn_ScoreOptions);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasCanonicalizer = 1;
+
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$query, "::mlir::Value":$key, "::mlir::Value":$value,
+                   "::mlir::ValueRange":$inits,
+                   CArg<"::llvm::ArrayRef<::mlir::NamedAttribute>", "{}">:$options)>
+  ];
+
+  let extraClassDeclaration = destinationStyle # [{
+    /// The destination of O.
+    ::mlir::Value getOutputInit() { return getInits().front(); }
+    /// The destination of the LSE; null when the LSE is not asked for.
+    ::mlir::Value getLseInit() { return hasLse() ? getInits()[1] : ::mlir::Value(); }
+    bool hasLse() { return getInits().size() == 2; }
+    bool hasPureTensorForm() { return ::mlir::isa<::mlir::TensorType>(getQuery().getType()); }
+
+    /// Options with their defaults filled in.
+    ::mlir::attn::LseBase getLseBaseOrDefault() {
+      return getLseBase().value_or(::mlir::attn::LseBase::e);
+    }
+    ::mlir::attn::LseLayout getLseLayoutOrDefault() {
+      return getLseLayout().value_or(getLayout() == ::mlir::attn::Layout::thd
+                                         ? ::mlir::attn::LseLayout::hs_packed
+                                         : ::mlir::attn::LseLayout::bhs);
+    }
+    ::mlir::attn::DiagonalAlignment getDiagonalAlignmentOrDefault() {
+      return getDiagonalAlignment().value_or(::mlir::attn::DiagonalAlignment::bottom_right);
+    }
+    /// Whether any row hides keys by their position relative to the diagonal.
+    bool hasWindow() { return getWindowLeft() >= 0 || getWindowRight() >= 0; }
+    /// Whether the offset of the diagonal has any influence on the result.
+    bool readsDiagonal() { return getCausal() || hasWindow() || getAlibiSlopes(); }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// attn.online_attention
+//===----------------------------------------------------------------------===//
+
+def Attn_OnlineAttentionOp : Attn_Op<"online_attention", [AttrSizedOperandSegments]> {
+  let summary = "one KV tile of the online softmax";
+  let description = [{
+    Takes the state (acc, m, l) of M query rows over N more keys of one head:
+
+    ```
+    s      = scores of the tile, hidden ones -inf     [M, N]
+    m'     = max(m, max_j s)                          [M]
+    p      = exp(s - m')                              [M, N]
+    l'     = exp(m - m') * l + sum_j p                [M]
+    acc'   = exp(m - m') * acc + p V                  [M, Dv]
+    ```
+
+    where a row that has seen no key keeps m = -inf, l = 0, acc = 0. The state
+    starts as (0, -inf, 0) and is in natural units. Row i of the tile stands at
+    `row` + i relative to the diagonal (the offset is already in it), key j at
+    `col` + j; options and score operands are as in `attn.attention`. Keys
+    beyond the valid length are not part of the tile.
+
+    ```mlir
+    %acc1, %m1, %l1 = attn.online_attention
+        ins(%q, %k, %v : tensor<64x128xf16>, tensor<64x128xf16>, tensor<64x128xf16>)
+        at(%row, %col)
+        outs(%acc, %m, %l : tensor<64x128xf32>, tensor<64xf32>, tensor<64xf32>) {causal}
+    ```
+
+    Constraints:
+
+    * O1: query, key and value have rank 2 and one element type; key head dim
+      equals query head dim, value length equals key length.
+    * O2: acc is [M, Dv], m and l are [M], all of one type, f32 or f64.
+    * O3: shaped operands are all tensors or all memrefs.
+    * O4: a position is given if `causal`, a window or `alibi_slope` reads it.
+    * O5: `bias` and `mask` broadcast to [M, N].
+    * O6: the score options obey C12 to C15 and C17.
+    * O7: there are three destinations.
+  }];
+
+  let arguments = !con((ins
+    Attn_Input:$query, Attn_Input:$key, Attn_Input:$value,
+    Optional<Index>:$row, Optional<Index>:$col,
+    Optional<Attn_Float>:$bias,
+    Optional<Attn_Mask>:$mask,
+    Optional<F32>:$alibi_slope,
+    Optional<F32>:$scale_value,
+    Variadic<Attn_Float>:$inits), Attn_ScoreOptions);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+
+  let extraClassDeclaration = destinationStyle # [{
+    ::mlir::Value getAcc() { return getInits()[0]; }
+    ::mlir::Value getMax() { return getInits()[1]; }
+    ::mlir::Value getSum() { return getInits()[2]; }
+    bool hasWindow() { return getWindowLeft() >= 0 || getWindowRight() >= 0; }
+    bool readsDiagonal() { return getCausal() || hasWindow() || getAlibiSlope(); }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// attn.finalize
+//===----------------------------------------------------------------------===//
+
+def Attn_FinalizeOp : Attn_Op<"finalize", [AttrSizedOperandSegments]> {
+  let summary = "state of the online softmax to O and LSE";
+  let description = [{
+    `O = acc / l` and `LSE = m + ln l` (times log2(e) for `lse_base = two`).
+    A row with l = 0 gets O = 0 and LSE = -inf. An optional sink logit joins max
+    and sum first: a row without keys and a finite sink z gets O = 0, LSE = z.
+
+    ```mlir
+    %o, %lse = attn.finalize
+        ins(%acc, %m, %l : tensor<64x128xf32>, tensor<64xf32>, tensor<64xf32>)
+        outs(%o0, %lse0 : tensor<64x128xf16>, tensor<64xf32>)
+    ```
+
+    Constraints:
+
+    * F1: acc is [M, Dv], m and l are [M], all of one type, f32 or f64.
+    * F2: the output is [M, Dv], the lse [M] f32.
+    * F3: shaped operands are all tensors or all memrefs.
+    * F4: `lse_base` comes with an lse.
+    * F5: there are one or two destinations.
+  }];
+
+  let arguments = (ins
+    Attn_Float:$acc, Attn_Float:$max, Attn_Float:$sum,
+    Optional<F32>:$sink,
+    Variadic<Attn_Float>:$inits,
+    OptionalAttr<Attn_LseBaseAttr>:$lse_base);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$acc, "::mlir::Value":$max, "::mlir::Value":$sum,
+                   "::mlir::Value":$sink, "::mlir::ValueRange":$inits,
+                   "::mlir::attn::LseBaseAttr":$lseBase)>
+  ];
+
+  let extraClassDeclaration = destinationStyle # [{
+    ::mlir::Value getOutputInit() { return getInits().front(); }
+    ::mlir::Value getLseInit() { return hasLse() ? getInits()[1] : ::mlir::Value(); }
+    bool hasLse() { return getInits().size() == 2; }
+    ::mlir::attn::LseBase getLseBaseOrDefault() {
+      return getLseBase().value_or(::mlir::attn::LseBase::e);
+    }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// attn.merge_states
+//===----------------------------------------------------------------------===//
+
+def Attn_MergeStatesOp : Attn_Op<"merge_states", [AttrSizedOperandSegments]> {
+  let summary = "combines partial attention results";
+  let description = [{
+    Merges n states (O_s, LSE_s) over disjoint sets of keys into the state of
+    their union, in the order given:
+
+    ```
+    LSE = log(sum_s exp(LSE_s)),  O = sum_s exp(LSE_s - LSE) * O_s
+    ```
+
+    (0, -inf) is the neutral element; a state with LSE = -inf is ignored even if
+    its O holds NaN; only empty states give (0, -inf). All states and the result
+    have one base. An optional sink logit [Hq] is folded in once.
+
+    ```mlir
+    %o, %lse = attn.merge_states
+        (%o1, %lse1 : tensor<2x8x64x128xf32>, tensor<2x8x64xf32>),
+        (%o2, %lse2 : tensor<2x8x64x128xf32>, tensor<2x8x64xf32>)
+        outs(%o0, %lse0 : tensor<2x8x64x128xf32>, tensor<2x8x64xf32>)
+    ```
+
+    With the default layout any rank goes: O is [..., Dv] and LSE [...]. For
+    `bshd` and `thd` O has that layout and LSE its `lse_layout`.
+
+    Constraints:
+
+    * M1: there is at least one state.
+    * M2: all states have one output type up to memref layout and dynamic dims,
+      and one lse shape; the destination output has the same shape.
+    * M3: each lse is f32 and has the shape its output and layout ask for.
+    * M4: a state that comes straight from an op of this dialect has the merge's
+      `lse_base`.
+    * M5: shaped operands are all tensors or all memrefs.
+    * M6: `sink` is [Hq] and needs a layout with a head dim.
+    * M7: `lse_layout` fits the layout, and is not `bhs_padded`.
+    * M8: there are one or two destinations.
+  }];
+
+  let arguments = (ins
+    Variadic<Attn_Float>:$outputs,
+    Variadic<Attn_F32>:$lses,
+    Optional<Attn_F32>:$sink,
+    Variadic<Attn_Float>:$inits,
+    DefaultValuedOptionalAttr<Attn_LayoutAttr, "::mlir::attn::Layout::bhsd">:$layout,
+    DefaultValuedOptionalAttr<Attn_LseBaseAttr, "::mlir::attn::LseBase::e">:$lse_base,
+    OptionalAttr<Attn_LseLayoutAttr>:$lse_layout);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let hasCanonicalizer = 1;
+
+  let extraClassDeclaration = destinationStyle # [{
+    ::mlir::Value getOutputInit() { return getInits().front(); }
+    ::mlir::Value getLseInit() { return hasLse() ? getInits()[1] : ::mlir::Value(); }
+    bool hasLse() { return getInits().size() == 2; }
+    ::mlir::attn::LseLayout getLseLayoutOrDefault() {
+      return getLseLayout().value_or(getLayout() == ::mlir::attn::Layout::thd
+                                         ? ::mlir::attn::LseLayout::hs_packed
+                                         : ::mlir::attn::LseLayout::bhs);
+    }
+  }];
+}
+
+#endif // ATTN_DIALECT_ATTN_IR_ATTNOPS_TD

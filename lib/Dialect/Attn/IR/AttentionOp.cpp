@@ -1,0 +1,427 @@
+//===- AttentionOp.cpp - attn.attention -------------------------------*- C++
+//-*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpSyntax.h"
+#include "VerifyUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+using namespace mlir::attn::detail;
+
+//===----------------------------------------------------------------------===//
+// Builder, assembly
+//===----------------------------------------------------------------------===//
+
+void AttentionOp::build(OpBuilder &builder, OperationState &state, Value query,
+                        Value key, Value value, ValueRange inits,
+                        ArrayRef<NamedAttribute> options) {
+  state.addOperands({query, key, value});
+  state.addOperands(inits);
+  auto &segments = state.getOrAddProperties<Properties>().operandSegmentSizes;
+  llvm::fill(segments, 0);
+  std::fill_n(segments.begin(), 3, 1);
+  segments.back() = inits.size();
+  state.addAttributes(options);
+  for (Value init : inits)
+    if (isa<TensorType>(init.getType()))
+      state.addTypes(init.getType());
+}
+
+/// Clauses of the optional operands, in operand order.
+static constexpr StringRef kClauses[] = {
+    "bias",      "mask",       "alibi_slopes", "sink",
+    "seqlens_q", "seqlens_kv", "cu_seqlens_q", "cu_seqlens_kv",
+    "q_offset",  "kv_offset",  "block_table",  "scale_value"};
+static constexpr size_t kNumClauses = std::size(kClauses);
+
+ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
+  Clause ins, outs;
+  std::array<Clause, kNumClauses> clauses;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parseClause(parser, "ins", ins))
+    return failure();
+  if (ins.operands.size() != 3)
+    return parser.emitError(loc, "expects query, key and value in 'ins', but "
+                                 "got ")
+           << ins.operands.size() << " operands";
+  if (parseOptionalClauses(parser, kClauses, clauses) ||
+      parseClause(parser, "outs", outs) || parseOptions(parser, state) ||
+      resolve(parser, ins, state))
+    return failure();
+  auto &segments = state.getOrAddProperties<Properties>().operandSegmentSizes;
+  std::fill_n(segments.begin(), 3, 1);
+  for (auto [i, clause] : llvm::enumerate(clauses)) {
+    segments[3 + i] = clause ? 1 : 0;
+    if (resolve(parser, clause, state))
+      return failure();
+  }
+  segments[3 + kNumClauses] = outs.operands.size();
+  addTiedResults(outs, state);
+  return resolve(parser, outs, state);
+}
+
+void AttentionOp::print(OpAsmPrinter &printer) {
+  printClause(printer, "ins", getOperands().take_front(3));
+  for (auto [i, name] : llvm::enumerate(kClauses))
+    printClause(printer, name, getODSOperands(3 + i));
+  printClause(printer, "outs", getInits());
+  printOptions(printer, *this);
+}
+
+//===----------------------------------------------------------------------===//
+// Verifier
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The problem's dims as far as the types tell, gathered while verifying.
+struct Dims {
+  int64_t batch, queryHeads, queryLength, keyLength, headDim, valueDim;
+};
+} // namespace
+
+static LogicalResult verifyScalarsAndOptions(AttentionOp op) {
+  if (failed(verifyScoreOptions(op)))
+    return failure();
+  if (op.getLseBase() && !op.hasLse()) // C10
+    return op.emitOpError("expects an lse destination with lse_base");
+  if (op.getLseLayout() && !op.hasLse())
+    return op.emitOpError("expects an lse destination with lse_layout");
+  if (!fits(op.getLseLayoutOrDefault(), op.getLayout())) // C11
+    return op.emitOpError("expects lse_layout ")
+           << (op.getLayout() == Layout::thd
+                   ? "hs_packed, sh_packed or bhs_padded"
+                   : "bhs")
+           << " with layout " << stringifyLayout(op.getLayout()) << ", but got "
+           << stringifyLseLayout(op.getLseLayoutOrDefault());
+  if (op.getDiagonalAlignment()) { // C16
+    if (!op.readsDiagonal())
+      return op.emitOpError("expects causal, a window or alibi_slopes with "
+                            "diagonal_alignment, which means nothing without");
+    if (op.getQOffset() || op.getKvOffset())
+      return op.emitOpError("expects either diagonal_alignment or explicit "
+                            "offsets, but got both");
+  }
+  if (static_cast<int64_t>(op.getNumKvSplits()) < 0) // C23
+    return op.emitOpError("expects num_kv_splits not to be negative, but got ")
+           << static_cast<int64_t>(op.getNumKvSplits());
+  return success();
+}
+
+/// C1 to C7: query, key, value and output.
+static FailureOr<Dims> verifyMainOperands(AttentionOp op) {
+  DimMap map = getDimMap(op.getLayout());
+  ShapedType query = shaped(op.getQuery()), key = shaped(op.getKey()),
+             value = shaped(op.getValue()), output = shaped(op.getOutputInit());
+  for (auto [name, type] :
+       {std::pair("query", query), std::pair("key", key),
+        std::pair("value", value), std::pair("output", output)})
+    if (type.getRank() != map.rank()) // C1
+      return op.emitOpError("expects ")
+             << name << " of rank " << map.rank() << " for layout "
+             << stringifyLayout(op.getLayout()) << ", but got rank "
+             << type.getRank();
+  Type element = query.getElementType();
+  if (key.getElementType() != element ||
+      value.getElementType() != element) // C2
+    return op.emitOpError("expects one element type for query, key and value, "
+                          "but got ")
+           << element << ", " << key.getElementType() << " and "
+           << value.getElementType();
+  if (element.getIntOrFloatBitWidth() > 8 && output.getElementType() != element)
+    return op.emitOpError("expects output element type to equal query element "
+                          "type, but got ")
+           << output.getElementType() << " and " << element;
+  auto dim = [](ShapedType type, int index) { return type.getDimSize(index); };
+  if (!mayEqual(dim(query, map.dim), dim(key, map.dim))) // C3
+    return op.emitOpError("expects key head dim to equal query head dim, but "
+                          "got ")
+           << dim(key, map.dim) << " and " << dim(query, map.dim);
+  if (!mayEqual(dim(key, map.seq), dim(value, map.seq))) // C4
+    return op.emitOpError("expects value length to equal key length, but got ")
+           << dim(value, map.seq) << " and " << dim(key, map.seq);
+  bool paged = bool(op.getBlockTable());
+  if (map.batch >= 0) { // C5
+    int64_t q = dim(query, map.batch), k = dim(key, map.batch),
+            v = dim(value, map.batch);
+    if (!mayEqual(k, v) || (!paged && (!mayEqual(q, k) || !mayEqual(q, v))))
+      return op.emitOpError("expects one batch size for query, key and value, "
+                            "but got ")
+             << shapeString({q}) << ", " << shapeString({k}) << " and "
+             << shapeString({v});
+  }
+  int64_t heads = dim(query, map.head);
+  for (auto [name, type] : {std::pair("key", key), std::pair("value", value)}) {
+    int64_t kvHeads = dim(type, map.head); // C6
+    bool ok = ShapedType::isDynamic(heads) || ShapedType::isDynamic(kvHeads) ||
+              (kvHeads == 0 ? heads == 0 : heads % kvHeads == 0);
+    if (!ok)
+      return op.emitOpError("expects query heads to be a multiple of ")
+             << name << " heads, but got " << heads << " and " << kvHeads;
+  }
+  SmallVector<int64_t> expected(query.getShape()); // C7
+  expected[map.dim] = dim(value, map.dim);
+  if (failed(verifyShape(op, "output", op.getOutputInit(), expected)))
+    return failure();
+  for (auto [name, operand] : // C24
+       {std::pair("query", op.getQuery()), std::pair("key", op.getKey()),
+        std::pair("value", op.getValue()),
+        std::pair("output", op.getOutputInit())})
+    if (failed(verifyUnitInnerStride(op, name, operand)))
+      return failure();
+
+  Dims dims;
+  if (map.batch >= 0) {
+    dims.batch = refine(dim(query, map.batch),
+                        paged ? ShapedType::kDynamic : dim(key, map.batch));
+    dims.queryLength = refine(dim(query, map.seq), dim(output, map.seq));
+    dims.keyLength = paged ? ShapedType::kDynamic
+                           : refine(dim(key, map.seq), dim(value, map.seq));
+  } else {
+    dims.batch = dims.queryLength = dims.keyLength = ShapedType::kDynamic;
+    if (Value cu = op.getCuSeqlensQ())
+      if (shaped(cu).getRank() == 1 && !shaped(cu).isDynamicDim(0))
+        dims.batch = shaped(cu).getDimSize(0) - 1;
+  }
+  dims.queryHeads = refine(heads, dim(output, map.head));
+  dims.headDim = refine(dim(query, map.dim), dim(key, map.dim));
+  dims.valueDim = refine(dim(value, map.dim), dim(output, map.dim));
+  return dims;
+}
+
+/// C9: shape and type of the lse.
+static LogicalResult verifyLse(AttentionOp op, const Dims &dims) {
+  if (!op.hasLse())
+    return success();
+  ShapedType lse = shaped(op.getLseInit());
+  if (!lse.getElementType().isF32())
+    return op.emitOpError("expects lse of element type f32, but got ")
+           << lse.getElementType();
+  ShapedType query = shaped(op.getQuery());
+  DimMap map = getDimMap(op.getLayout());
+  int64_t rows = query.getDimSize(map.seq);
+  SmallVector<int64_t> expected;
+  switch (op.getLseLayoutOrDefault()) {
+  case LseLayout::bhs:
+    expected = {dims.batch, dims.queryHeads, rows};
+    break;
+  case LseLayout::hs_packed:
+    expected = {dims.queryHeads, rows};
+    break;
+  case LseLayout::sh_packed:
+    expected = {rows, dims.queryHeads};
+    break;
+  case LseLayout::bhs_padded:
+    expected = {dims.batch, dims.queryHeads, ShapedType::kDynamic};
+    break;
+  }
+  return verifyShape(op, "lse", op.getLseInit(), expected);
+}
+
+/// C18, C19: operands that act on scores.
+static LogicalResult verifyScoreOperands(AttentionOp op, const Dims &dims) {
+  SmallVector<int64_t> scores = {dims.batch, dims.queryHeads, dims.queryLength,
+                                 dims.keyLength};
+  for (auto [name, value] :
+       {std::pair("bias", op.getBias()), std::pair("mask", op.getMask())})
+    if (value && failed(verifyBroadcast(op, name, value, scores)))
+      return failure();
+  if (Value slopes = op.getAlibiSlopes()) {
+    SmallVector<int64_t> expected = {dims.batch, dims.queryHeads};
+    ArrayRef<int64_t> shape = expected;
+    if (shaped(slopes).getRank() != 2)
+      shape = shape.drop_front();
+    if (failed(verifyShape(op, "alibi_slopes", slopes, shape)))
+      return failure();
+  }
+  if (Value sink = op.getSink())
+    return verifyShape(op, "sink", sink, {dims.queryHeads});
+  return success();
+}
+
+/// C20 to C22, C25: operands that say where sequences and pages lie.
+static LogicalResult verifySequenceOperands(AttentionOp op, const Dims &dims) {
+  bool packed = op.getLayout() == Layout::thd;
+  for (auto [name, value] : {std::pair("seqlens_q", op.getSeqlensQ()),
+                             std::pair("seqlens_kv", op.getSeqlensKv())}) {
+    if (!value)
+      continue;
+    if (packed) // C20
+      return op.emitOpError("expects no ")
+             << name << " with layout thd, whose lengths are in cu_seqlens";
+    if (isa<ShapedType>(value.getType()) &&
+        failed(verifyShape(op, name, value, {dims.batch})))
+      return failure();
+  }
+  // C21
+  Value cuQ = op.getCuSeqlensQ(), cuKv = op.getCuSeqlensKv();
+  if (bool(cuQ) != bool(cuKv))
+    return op.emitOpError("expects cu_seqlens_q and cu_seqlens_kv together, "
+                          "but got only ")
+           << (cuQ ? "cu_seqlens_q" : "cu_seqlens_kv");
+  if (packed && !cuQ)
+    return op.emitOpError(
+        "expects cu_seqlens_q and cu_seqlens_kv with layout thd");
+  if (!packed && cuQ)
+    return op.emitOpError("expects layout thd with cu_seqlens, but got ")
+           << stringifyLayout(op.getLayout());
+  if (cuQ) {
+    for (auto [name, value] :
+         {std::pair("cu_seqlens_q", cuQ), std::pair("cu_seqlens_kv", cuKv)}) {
+      if (shaped(value).getRank() != 1)
+        return op.emitOpError("expects ") << name << " of rank 1, but got rank "
+                                          << shaped(value).getRank();
+      if (shaped(value).getDimSize(0) == 0)
+        return op.emitOpError("expects ")
+               << name << " to have at least one element, but got 0";
+    }
+    int64_t q = shaped(cuQ).getDimSize(0), kv = shaped(cuKv).getDimSize(0);
+    if (!mayEqual(q, kv))
+      return op.emitOpError("expects cu_seqlens_q and cu_seqlens_kv to be "
+                            "equally long, but got ")
+             << q << " and " << kv;
+  }
+  // C22
+  Value table = op.getBlockTable();
+  if (bool(table) != op.getPageSize().has_value())
+    return op.emitOpError("expects block_table and page_size together, but got "
+                          "only ")
+           << (table ? "block_table" : "page_size");
+  if (table) {
+    if (packed)
+      return op.emitOpError("expects layout bhsd or bshd with block_table, but "
+                            "got thd");
+    if (!op.getSeqlensKv())
+      return op.emitOpError("expects seqlens_kv with block_table");
+    int64_t page = *op.getPageSize();
+    if (page <= 0)
+      return op.emitOpError("expects page_size to be positive, but got ")
+             << page;
+    int64_t dim = shaped(op.getKey()).getDimSize(getDimMap(op.getLayout()).seq);
+    if (!mayEqual(dim, page))
+      return op.emitOpError("expects the page dim of key and value to equal "
+                            "page_size, but got ")
+             << dim << " and " << page;
+    if (failed(verifyShape(op, "block_table", table,
+                           {dims.batch, ShapedType::kDynamic})))
+      return failure();
+  }
+  // C25
+  for (auto [name, value] : {std::pair("q_offset", op.getQOffset()),
+                             std::pair("kv_offset", op.getKvOffset())})
+    if (value && isa<ShapedType>(value.getType()) &&
+        failed(verifyShape(op, name, value, {dims.batch})))
+      return failure();
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  if (failed(verifyDestinationCount(*this, getInits().size())) || // C26
+      failed(verifyOneForm(*this)) ||                             // C8
+      failed(verifyScalarsAndOptions(*this)))
+    return failure();
+  FailureOr<Dims> dims = verifyMainOperands(*this);
+  if (failed(dims))
+    return failure();
+  if (failed(verifySequenceOperands(*this, *dims)) ||
+      failed(verifyLse(*this, *dims)))
+    return failure();
+  return verifyScoreOperands(*this, *dims);
+}
+
+//===----------------------------------------------------------------------===//
+// Effects, shapes
+//===----------------------------------------------------------------------===//
+
+void AttentionOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addDestinationStyleEffects(*this, effects);
+}
+
+LogicalResult
+AttentionOp::reifyResultShapes(OpBuilder &builder,
+                               ReifiedRankedShapedTypeDims &shapes) {
+  return reifyFromDestinations(*this, builder, shapes);
+}
+
+//===----------------------------------------------------------------------===//
+// Canonicalization
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An lse that nobody uses is not computed.
+struct DropUnusedLse : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getNumResults() != 2 || !op.getResult(1).use_empty())
+      return failure();
+    IRMapping mapping;
+    auto slim =
+        AttentionOp::create(rewriter, op.getLoc(), op.getQuery(), op.getKey(),
+                            op.getValue(), op.getOutputInit());
+    // Everything but the destination and the lse options stays.
+    slim->setOperands(op->getOperands().drop_back());
+    AttentionOp::Properties properties = op.getProperties();
+    properties.operandSegmentSizes.back() = 1;
+    properties.lse_base = nullptr;
+    properties.lse_layout = nullptr;
+    slim.getProperties() = properties;
+    slim->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    rewriter.replaceOp(op, {slim.getResult(0), Value()});
+    return success();
+  }
+};
+
+/// One query row at the bottom right sees every key: causal hides nothing.
+struct SingleRowIsNotCausal : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.getCausal() || op.getQOffset() || op.getKvOffset() ||
+        op.getDiagonalAlignmentOrDefault() != DiagonalAlignment::bottom_right ||
+        op.getLayout() == Layout::thd)
+      return failure();
+    int seq = getDimMap(op.getLayout()).seq;
+    if (shaped(op.getQuery()).getDimSize(seq) != 1)
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      op.setCausal(false);
+      if (!op.readsDiagonal())
+        op.removeDiagonalAlignmentAttr();
+    });
+    return success();
+  }
+};
+
+/// A constant scale operand becomes the attribute.
+struct FoldConstantScale : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    FloatAttr scale;
+    if (!op.getScaleValue() ||
+        !matchPattern(op.getScaleValue(), m_Constant(&scale)) ||
+        !scale.getValue().isFinite())
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getScaleValueMutable().clear();
+      op.setScaleAttr(rewriter.getF64FloatAttr(scale.getValueAsDouble()));
+    });
+    return success();
+  }
+};
+} // namespace
+
+void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                              MLIRContext *context) {
+  patterns.add<DropUnusedLse, SingleRowIsNotCausal, FoldConstantScale>(context);
+}

@@ -1,0 +1,437 @@
+//===- AttentionTiling.cpp - TilingInterface of attn.attention --------*- C++
+//-*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+//===----------------------------------------------------------------------===//
+// Small builders
+//===----------------------------------------------------------------------===//
+
+static SmallVector<OpFoldResult> getMixedSizes(OpBuilder &builder, Location loc,
+                                               Value value) {
+  if (isa<TensorType>(value.getType()))
+    return tensor::getMixedSizes(builder, loc, value);
+  return memref::getMixedSizes(builder, loc, value);
+}
+
+/// extract_slice or subview with unit strides and the rank of the source.
+static Operation *createSlice(OpBuilder &builder, Location loc, Value source,
+                              ArrayRef<OpFoldResult> offsets,
+                              ArrayRef<OpFoldResult> sizes) {
+  SmallVector<OpFoldResult> strides(offsets.size(), builder.getIndexAttr(1));
+  if (isa<TensorType>(source.getType()))
+    return tensor::ExtractSliceOp::create(builder, loc, source, offsets, sizes,
+                                          strides);
+  return memref::SubViewOp::create(builder, loc, source, offsets, sizes,
+                                   strides);
+}
+
+static Value loadElement(OpBuilder &builder, Location loc, Value source,
+                         OpFoldResult index) {
+  Value at = getValueOrCreateConstantIndexOp(builder, loc, index);
+  if (isa<TensorType>(source.getType()))
+    return tensor::ExtractOp::create(builder, loc, source, at);
+  return memref::LoadOp::create(builder, loc, source, at);
+}
+
+static Value toIndex(OpBuilder &builder, Location loc, Value value) {
+  if (value.getType().isIndex())
+    return value;
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    value);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Builds the attention of one tile: which part of every operand it needs.
+class TileBuilder {
+public:
+  TileBuilder(AttentionOp op, OpBuilder &builder,
+              ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes)
+      : op(op), builder(builder), loc(op.getLoc()),
+        map(getDimMap(op.getLayout())) {
+    OpFoldResult zero = builder.getIndexAttr(0);
+    SmallVector<OpFoldResult> query =
+        getMixedSizes(builder, loc, op.getQuery());
+    if (map.batch < 0) {
+      head = {offsets[0], sizes[0]};
+      row = {zero, query[map.seq]};
+      batch = {zero, zero};
+      return;
+    }
+    batch = {offsets[0], sizes[0]};
+    head = {offsets[1], sizes[1]};
+    row = {offsets[2], sizes[2]};
+    rowsTiled = !isConstantIntValue(row.offset, 0) ||
+                !isEqualConstantIntOrValue(row.size, query[map.seq]);
+  }
+
+  FailureOr<TilingResult> build();
+
+  /// Offsets and sizes of the tile in destination `number`.
+  void getResultTile(unsigned number, SmallVector<OpFoldResult> &offsets,
+                     SmallVector<OpFoldResult> &sizes);
+
+private:
+  struct Span {
+    OpFoldResult offset, size;
+  };
+
+  Value slice(Value source, ArrayRef<std::pair<int, Span>> spans);
+  FailureOr<Span> getKvHeads(Value operand);
+  Value sliceBroadcast(Value source);
+  FailureOr<Value> perBatch(Value operand);
+  FailureOr<Value> length(Value operand, Value shaped);
+  OpFoldResult plus(OpFoldResult a, OpFoldResult b);
+  LogicalResult shiftRows(AttentionOp tile);
+
+  AttentionOp op;
+  OpBuilder &builder;
+  Location loc;
+  DimMap map;
+  Span batch, head, row;
+  bool rowsTiled = false;
+  SmallVector<Operation *> slices;
+};
+} // namespace
+
+Value TileBuilder::slice(Value source, ArrayRef<std::pair<int, Span>> spans) {
+  SmallVector<OpFoldResult> sizes = getMixedSizes(builder, loc, source);
+  SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0));
+  for (auto [dim, span] : spans) {
+    if (dim < 0)
+      continue;
+    offsets[dim] = span.offset;
+    sizes[dim] = span.size;
+  }
+  Operation *created = createSlice(builder, loc, source, offsets, sizes);
+  slices.push_back(created);
+  return created->getResult(0);
+}
+
+/// Key or value heads that serve the tile's query heads. With g query heads a
+/// head of this operand, a tile lies in one group or covers whole ones.
+FailureOr<TileBuilder::Span> TileBuilder::getKvHeads(Value operand) {
+  auto dims = [&](Value value) {
+    return cast<ShapedType>(value.getType()).getDimSize(map.head);
+  };
+  int64_t heads = dims(op.getQuery()), kvHeads = dims(operand);
+  std::optional<int64_t> tile = getConstantIntValue(head.size);
+  OpFoldResult one = builder.getIndexAttr(1);
+  if (heads == kvHeads && !ShapedType::isDynamic(heads))
+    return head;
+  AffineExpr h, q, k;
+  bindDims(builder.getContext(), h);
+  bindSymbols(builder.getContext(), q, k);
+  auto group = [&](AffineExpr expr, OpFoldResult value) {
+    return affine::makeComposedFoldedAffineApply(
+        builder, loc, expr,
+        {value, getMixedSizes(builder, loc, op.getQuery())[map.head],
+         getMixedSizes(builder, loc, operand)[map.head]});
+  };
+  AffineExpr firstHead = h.floorDiv(q.floorDiv(k));
+  if (tile == 1)
+    return Span{group(firstHead, head.offset), one};
+  if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(kvHeads) || !tile) {
+    // Heads not tiled at all need no knowledge of the groups.
+    SmallVector<OpFoldResult> query =
+        getMixedSizes(builder, loc, op.getQuery());
+    if (isConstantIntValue(head.offset, 0) &&
+        isEqualConstantIntOrValue(head.size, query[map.head]))
+      return Span{head.offset, getMixedSizes(builder, loc, operand)[map.head]};
+    return op.emitOpError("expects a tile of 1 query head, or static heads "
+                          "that it divides, to tile heads");
+  }
+  int64_t perGroup = kvHeads == 0 ? 1 : heads / kvHeads;
+  if (perGroup % *tile == 0)
+    return Span{group(firstHead, head.offset), one};
+  if (*tile % perGroup == 0)
+    return Span{group(firstHead, head.offset),
+                builder.getIndexAttr(*tile / perGroup)};
+  return op.emitOpError("expects a tile of query heads to divide or be a "
+                        "multiple of the group size ")
+         << perGroup << ", but got " << *tile;
+}
+
+/// Bias or mask: aligned from the right to [B, Hq, Sq, Skv], dims of 1 stay.
+Value TileBuilder::sliceBroadcast(Value source) {
+  auto type = cast<ShapedType>(source.getType());
+  std::array<Span, 3> spans = {batch, head, row};
+  SmallVector<std::pair<int, Span>> parts;
+  for (int target = map.batch < 0 ? 1 : 0; target < 3; ++target) {
+    int dim = target - 4 + static_cast<int>(type.getRank());
+    bool keep = target == 2 && !rowsTiled;
+    if (dim >= 0 && type.getDimSize(dim) != 1 && !keep)
+      parts.push_back({dim, spans[target]});
+  }
+  return slice(source, parts);
+}
+
+/// The one number of a per-batch operand that the tile needs, as index, or the
+/// slice of it where rows are whole.
+FailureOr<Value> TileBuilder::perBatch(Value operand) {
+  if (!isa<ShapedType>(operand.getType()))
+    return toIndex(builder, loc, operand);
+  if (!isConstantIntValue(batch.size, 1))
+    return op.emitOpError("expects a batch tile of 1 to tile rows of a problem "
+                          "with lengths or offsets per batch");
+  return toIndex(builder, loc,
+                 loadElement(builder, loc, operand, batch.offset));
+}
+
+/// A length: the per-batch operand if there is one, else the dim.
+FailureOr<Value> TileBuilder::length(Value operand, Value shaped) {
+  if (operand)
+    return perBatch(operand);
+  return getValueOrCreateConstantIndexOp(
+      builder, loc, getMixedSizes(builder, loc, shaped)[map.seq]);
+}
+
+OpFoldResult TileBuilder::plus(OpFoldResult a, OpFoldResult b) {
+  AffineExpr x, y;
+  bindDims(builder.getContext(), x, y);
+  return affine::makeComposedFoldedAffineApply(builder, loc, x + y, {a, b});
+}
+
+/// Makes the tile's rows count from `row.offset`: lengths shrink, the diagonal
+/// moves.
+LogicalResult TileBuilder::shiftRows(AttentionOp tile) {
+  if (op.getSeqlensQ()) {
+    FailureOr<Value> rows = perBatch(op.getSeqlensQ());
+    if (failed(rows))
+      return failure();
+    Value first = getValueOrCreateConstantIndexOp(builder, loc, row.offset);
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value rest = arith::SubIOp::create(builder, loc, *rows, first);
+    tile.getSeqlensQMutable().assign(
+        arith::MaxSIOp::create(builder, loc, rest, zero));
+  }
+  if (!op.readsDiagonal())
+    return success();
+  OpFoldResult offset = row.offset;
+  if (op.getQOffset()) {
+    FailureOr<Value> q = perBatch(op.getQOffset());
+    if (failed(q))
+      return failure();
+    offset = plus(offset, *q);
+  } else if (!op.getKvOffset() && op.getDiagonalAlignmentOrDefault() ==
+                                      DiagonalAlignment::bottom_right) {
+    FailureOr<Value> q = length(op.getSeqlensQ(), op.getQuery());
+    FailureOr<Value> kv = length(op.getSeqlensKv(), op.getKey());
+    if (failed(q) || failed(kv))
+      return failure();
+    AffineExpr x, y, z;
+    bindDims(builder.getContext(), x, y, z);
+    offset = affine::makeComposedFoldedAffineApply(builder, loc, x + y - z,
+                                                   {offset, *kv, *q});
+  }
+  tile.getQOffsetMutable().assign(
+      getValueOrCreateConstantIndexOp(builder, loc, offset));
+  tile.removeDiagonalAlignmentAttr();
+  return success();
+}
+
+void TileBuilder::getResultTile(unsigned number,
+                                SmallVector<OpFoldResult> &offsets,
+                                SmallVector<OpFoldResult> &sizes) {
+  sizes = getMixedSizes(builder, loc, op.getInits()[number]);
+  offsets.assign(sizes.size(), builder.getIndexAttr(0));
+  auto set = [&](int dim, Span span) {
+    offsets[dim] = span.offset;
+    sizes[dim] = span.size;
+  };
+  if (number == 0) {
+    set(map.head, head);
+    if (map.batch >= 0) {
+      set(map.batch, batch);
+      set(map.seq, row);
+    }
+    return;
+  }
+  switch (op.getLseLayoutOrDefault()) {
+  case LseLayout::bhs:
+    set(0, batch);
+    set(1, head);
+    set(2, row);
+    return;
+  case LseLayout::hs_packed:
+    return set(0, head);
+  case LseLayout::sh_packed:
+  case LseLayout::bhs_padded:
+    return set(1, head);
+  }
+}
+
+FailureOr<TilingResult> TileBuilder::build() {
+  FailureOr<Span> keyHeads = getKvHeads(op.getKey());
+  FailureOr<Span> valueHeads = getKvHeads(op.getValue());
+  if (failed(keyHeads) || failed(valueHeads))
+    return failure();
+  bool paged = bool(op.getBlockTable());
+  int kvBatch = paged ? -1 : map.batch;
+  int rowDim = map.batch < 0 ? -1 : map.seq;
+
+  // The tile is the op with other operands.
+  SmallVector<Value> operands(op->getOperands());
+  auto replace = [&](MutableOperandRange range, Value value) {
+    operands[range[0].getOperandNumber()] = value;
+  };
+  replace(MutableOperandRange(op.getQueryMutable()),
+          slice(op.getQuery(),
+                {{map.batch, batch}, {map.head, head}, {rowDim, row}}));
+  replace(MutableOperandRange(op.getKeyMutable()),
+          slice(op.getKey(), {{kvBatch, batch}, {map.head, *keyHeads}}));
+  replace(MutableOperandRange(op.getValueMutable()),
+          slice(op.getValue(), {{kvBatch, batch}, {map.head, *valueHeads}}));
+  if (op.getBias())
+    replace(op.getBiasMutable(), sliceBroadcast(op.getBias()));
+  if (op.getMask())
+    replace(op.getMaskMutable(), sliceBroadcast(op.getMask()));
+  if (Value slopes = op.getAlibiSlopes()) {
+    bool perBatch = cast<ShapedType>(slopes.getType()).getRank() == 2;
+    int dim = perBatch && map.batch >= 0 ? 0 : -1;
+    replace(op.getAlibiSlopesMutable(),
+            slice(slopes, {{dim, batch}, {perBatch ? 1 : 0, head}}));
+  }
+  if (op.getSink())
+    replace(op.getSinkMutable(), slice(op.getSink(), {{0, head}}));
+  for (MutableOperandRange range :
+       {op.getSeqlensQMutable(), op.getSeqlensKvMutable(),
+        op.getQOffsetMutable(), op.getKvOffsetMutable(),
+        op.getBlockTableMutable()})
+    if (!range.empty() && isa<ShapedType>(range[0].get().getType()))
+      replace(range, slice(range[0].get(), {{0, batch}}));
+
+  SmallVector<Type> resultTypes;
+  unsigned firstInit = op.getInits().getBeginOperandIndex();
+  for (auto [number, init] : llvm::enumerate(op.getInits())) {
+    SmallVector<OpFoldResult> offsets, sizes;
+    getResultTile(number, offsets, sizes);
+    Operation *created = createSlice(builder, loc, init, offsets, sizes);
+    slices.push_back(created);
+    operands[firstInit + number] = created->getResult(0);
+    if (isa<TensorType>(init.getType()))
+      resultTypes.push_back(created->getResult(0).getType());
+  }
+
+  auto tile = cast<AttentionOp>(clone(builder, op, resultTypes, operands));
+  if (rowsTiled) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(tile);
+    if (failed(shiftRows(tile)))
+      return failure();
+  }
+  return TilingResult{{tile}, SmallVector<Value>(tile->getResults()), slices};
+}
+
+//===----------------------------------------------------------------------===//
+// The interface
+//===----------------------------------------------------------------------===//
+
+SmallVector<utils::IteratorType> AttentionOp::getLoopIteratorTypes() {
+  return SmallVector<utils::IteratorType>(getLayout() == Layout::thd ? 1 : 3,
+                                          utils::IteratorType::parallel);
+}
+
+SmallVector<Range> AttentionOp::getIterationDomain(OpBuilder &builder) {
+  DimMap map = getDimMap(getLayout());
+  SmallVector<OpFoldResult> sizes =
+      getMixedSizes(builder, getLoc(), getQuery());
+  SmallVector<Range> domain;
+  for (int dim : {map.batch, map.head, map.seq})
+    if (getLayout() != Layout::thd || dim == map.head)
+      domain.push_back(
+          {builder.getIndexAttr(0), sizes[dim], builder.getIndexAttr(1)});
+  return domain;
+}
+
+FailureOr<TilingResult>
+AttentionOp::getTiledImplementation(OpBuilder &builder,
+                                    ArrayRef<OpFoldResult> offsets,
+                                    ArrayRef<OpFoldResult> sizes) {
+  return TileBuilder(*this, builder, offsets, sizes).build();
+}
+
+LogicalResult AttentionOp::getResultTilePosition(
+    OpBuilder &builder, unsigned resultNumber, ArrayRef<OpFoldResult> offsets,
+    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
+    SmallVector<OpFoldResult> &resultSizes) {
+  TileBuilder(*this, builder, offsets, sizes)
+      .getResultTile(resultNumber, resultOffsets, resultSizes);
+  return success();
+}
+
+LogicalResult AttentionOp::getIterationDomainTileFromResultTile(
+    OpBuilder &builder, unsigned resultNumber,
+    ArrayRef<OpFoldResult> resultOffsets, ArrayRef<OpFoldResult> resultSizes,
+    SmallVectorImpl<OpFoldResult> &domainOffsets,
+    SmallVectorImpl<OpFoldResult> &domainSizes) {
+  // A tile of O must span all of Dv, and rows of packed sequences are whole.
+  DimMap map = getDimMap(getLayout());
+  SmallVector<OpFoldResult> full =
+      getMixedSizes(builder, getLoc(), getInits()[resultNumber]);
+  auto whole = [&](int dim) {
+    return isConstantIntValue(resultOffsets[dim], 0) &&
+           isEqualConstantIntOrValue(resultSizes[dim], full[dim]);
+  };
+  auto take = [&](int dim) {
+    domainOffsets.push_back(resultOffsets[dim]);
+    domainSizes.push_back(resultSizes[dim]);
+  };
+  if (getLayout() == Layout::thd) {
+    int headDim = map.head;
+    if (resultNumber == 1)
+      headDim = getLseLayoutOrDefault() == LseLayout::hs_packed ? 0 : 1;
+    for (int dim = 0, rank = full.size(); dim < rank; ++dim)
+      if (dim != headDim && !whole(dim))
+        return failure();
+    take(headDim);
+    return success();
+  }
+  if (resultNumber == 0) {
+    if (!whole(map.dim))
+      return failure();
+    for (int dim : {map.batch, map.head, map.seq})
+      take(dim);
+    return success();
+  }
+  for (int dim : {0, 1, 2})
+    take(dim);
+  return success();
+}
+
+FailureOr<TilingResult>
+AttentionOp::generateResultTileValue(OpBuilder &builder, unsigned resultNumber,
+                                     ArrayRef<OpFoldResult> offsets,
+                                     ArrayRef<OpFoldResult> sizes) {
+  SmallVector<OpFoldResult> domainOffsets, domainSizes;
+  if (failed(getIterationDomainTileFromResultTile(
+          builder, resultNumber, offsets, sizes, domainOffsets, domainSizes)))
+    return failure();
+  FailureOr<TilingResult> tiled =
+      getTiledImplementation(builder, domainOffsets, domainSizes);
+  if (failed(tiled))
+    return failure();
+  return TilingResult{tiled->tiledOps,
+                      {tiled->tiledValues[resultNumber]},
+                      tiled->generatedSlices};
+}

@@ -1,0 +1,202 @@
+//===- MergeStatesOp.cpp - attn.merge_states --------------------------*- C++
+//-*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpSyntax.h"
+#include "VerifyUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+using namespace mlir::attn::detail;
+
+ParseResult MergeStatesOp::parse(OpAsmParser &parser, OperationState &state) {
+  static constexpr StringRef clauseNames[] = {"sink"};
+  Clause outputs, lses, outs;
+  std::array<Clause, 1> clauses;
+  outputs.loc = lses.loc = parser.getCurrentLocation();
+  do {
+    SMLoc loc = parser.getCurrentLocation();
+    Clause pair;
+    if (parseClauseBody(parser, pair))
+      return failure();
+    if (pair.operands.size() != 2)
+      return parser.emitError(loc, "expects a state to be (output, lse), but "
+                                   "got ")
+             << pair.operands.size() << " operands";
+    outputs.operands.push_back(pair.operands[0]);
+    outputs.types.push_back(pair.types[0]);
+    lses.operands.push_back(pair.operands[1]);
+    lses.types.push_back(pair.types[1]);
+  } while (succeeded(parser.parseOptionalComma()));
+  if (parseOptionalClauses(parser, clauseNames, clauses) ||
+      parseClause(parser, "outs", outs) || parseOptions(parser, state) ||
+      resolve(parser, outputs, state) || resolve(parser, lses, state) ||
+      resolve(parser, clauses[0], state))
+    return failure();
+  auto states = static_cast<int32_t>(outputs.operands.size());
+  state.getOrAddProperties<Properties>().operandSegmentSizes = {
+      states, states, clauses[0] ? 1 : 0,
+      static_cast<int32_t>(outs.operands.size())};
+  addTiedResults(outs, state);
+  return resolve(parser, outs, state);
+}
+
+void MergeStatesOp::print(OpAsmPrinter &printer) {
+  llvm::interleaveComma(
+      llvm::zip(getOutputs(), getLses()), printer.getStream(), [&](auto pair) {
+        auto [output, lse] = pair;
+        printer << " (" << output << ", " << lse << " : " << output.getType()
+                << ", " << lse.getType() << ')';
+      });
+  printClause(printer, "sink", getODSOperands(2));
+  printClause(printer, "outs", getInits());
+  printOptions(printer, *this);
+}
+
+/// The base a value was computed with, where its producer tells.
+static std::optional<LseBase> getProducedBase(Value lse) {
+  Operation *producer = lse.getDefiningOp();
+  if (!producer)
+    return std::nullopt;
+  return llvm::TypeSwitch<Operation *, std::optional<LseBase>>(producer)
+      .Case<AttentionOp, FinalizeOp>(
+          [](auto op) { return op.getLseBaseOrDefault(); })
+      .Case([](MergeStatesOp op) { return op.getLseBase(); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+/// The shape of an lse that belongs to an output (M3).
+static SmallVector<int64_t> getLseShape(ArrayRef<int64_t> output, Layout layout,
+                                        LseLayout lseLayout) {
+  switch (layout) {
+  case Layout::bhsd:
+    return SmallVector<int64_t>(output.drop_back());
+  case Layout::bshd:
+    return {output[0], output[2], output[1]};
+  case Layout::thd:
+    if (lseLayout == LseLayout::sh_packed)
+      return {output[0], output[1]};
+    return {output[1], output[0]};
+  }
+  llvm_unreachable("unknown layout");
+}
+
+LogicalResult MergeStatesOp::verify() {
+  if (getOutputs().empty()) // M1
+    return emitOpError("expects at least one state, but got none");
+  if (getOutputs().size() != getLses().size())
+    return emitOpError("expects one lse an output, but got ")
+           << getLses().size() << " and " << getOutputs().size();
+  if (failed(verifyDestinationCount(*this, getInits().size())) || // M8
+      failed(verifyOneForm(*this)))                               // M5
+    return failure();
+
+  ShapedType first = shaped(getOutputs().front());
+  DimMap map = getDimMap(getLayout());
+  if (getLayout() == Layout::bhsd ? first.getRank() < 1
+                                  : first.getRank() != map.rank())
+    return emitOpError("expects outputs of rank ")
+           << (getLayout() == Layout::bhsd ? std::string("at least 1")
+                                           : std::to_string(map.rank()))
+           << " for layout " << stringifyLayout(getLayout())
+           << ", but got rank " << first.getRank();
+  LseLayout lseLayout = getLseLayoutOrDefault();
+  if (!fits(lseLayout, getLayout()) || lseLayout == LseLayout::bhs_padded) // M7
+    return emitOpError("expects lse_layout ")
+           << (getLayout() == Layout::thd ? "hs_packed or sh_packed" : "bhs")
+           << " with layout " << stringifyLayout(getLayout()) << ", but got "
+           << stringifyLseLayout(lseLayout);
+
+  for (auto [index, output] : llvm::enumerate(getOutputs())) { // M2
+    std::string name = "output of state " + std::to_string(index);
+    if (shaped(output).getElementType() != first.getElementType())
+      return emitOpError("expects one element type for all outputs, but got ")
+             << first.getElementType() << " and "
+             << shaped(output).getElementType();
+    if (failed(verifyShape(*this, name, output, first.getShape())))
+      return failure();
+  }
+  if (failed(verifyShape(*this, "output", getOutputInit(), first.getShape())))
+    return failure();
+  SmallVector<int64_t> lseShape =
+      getLseShape(first.getShape(), getLayout(), lseLayout);
+  for (auto [index, lse] : llvm::enumerate(getLses())) { // M3, M4
+    std::string name = "lse of state " + std::to_string(index);
+    if (failed(verifyShape(*this, name, lse, lseShape)))
+      return failure();
+    std::optional<LseBase> base = getProducedBase(lse);
+    if (base && *base != getLseBase())
+      return emitOpError("expects all states to have lse_base ")
+             << stringifyLseBase(getLseBase()) << ", but state " << index
+             << " has lse_base " << stringifyLseBase(*base);
+  }
+  if (hasLse()) {
+    if (!shaped(getLseInit()).getElementType().isF32())
+      return emitOpError("expects lse of element type f32, but got ")
+             << shaped(getLseInit()).getElementType();
+    if (failed(verifyShape(*this, "lse", getLseInit(), lseShape)))
+      return failure();
+  }
+  if (Value sink = getSink()) { // M6
+    if (first.getRank() != map.rank())
+      return emitOpError("expects outputs of rank ")
+             << map.rank() << " with sink, but got rank " << first.getRank();
+    return verifyShape(*this, "sink", sink, {first.getDimSize(map.head)});
+  }
+  return success();
+}
+
+void MergeStatesOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  addDestinationStyleEffects(*this, effects);
+}
+
+LogicalResult
+MergeStatesOp::reifyResultShapes(OpBuilder &builder,
+                                 ReifiedRankedShapedTypeDims &shapes) {
+  return reifyFromDestinations(*this, builder, shapes);
+}
+
+namespace {
+/// A state whose lse is -inf everywhere has no weight. The last state stays: a
+/// merge of one still turns a weightless O into 0.
+struct DropEmptyStates : OpRewritePattern<MergeStatesOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MergeStatesOp op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<Value> outputs, lses;
+    for (auto [output, lse] : llvm::zip(op.getOutputs(), op.getLses())) {
+      DenseElementsAttr constant;
+      if (matchPattern(lse, m_Constant(&constant)) && constant.isSplat() &&
+          constant.getSplatValue<APFloat>().isNegInfinity())
+        continue;
+      outputs.push_back(output);
+      lses.push_back(lse);
+    }
+    if (outputs.empty()) {
+      outputs.push_back(op.getOutputs().front());
+      lses.push_back(op.getLses().front());
+    }
+    if (outputs.size() == op.getOutputs().size())
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getOutputsMutable().assign(outputs);
+      op.getLsesMutable().assign(lses);
+    });
+    return success();
+  }
+};
+} // namespace
+
+void MergeStatesOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                MLIRContext *context) {
+  patterns.add<DropEmptyStates>(context);
+}

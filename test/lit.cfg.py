@@ -1,0 +1,31 @@
+import os
+
+import lit.formats
+from lit.llvm import llvm_config
+from lit.llvm.subst import ToolSubst
+
+config.name = "AttnMLIR"
+config.test_format = lit.formats.ShTest(not llvm_config.use_lit_shell)
+config.suffixes = [".mlir", ".test", ".ll", ".s", ".json"]
+config.excludes = ["Inputs", "Integration", "lit.cfg.py", "lit.site.cfg.py"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.attn_obj_root, "test")
+
+config.substitutions.append(("%python", f'"{config.attn_python}"'))
+config.substitutions.append(("%attn_src", config.attn_src_root))
+
+llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "TMPDIR"])
+llvm_config.use_default_substitutions()
+llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
+llvm_config.with_environment("PATH", config.attn_tools_dir, append_path=True)
+llvm_config.with_environment("FILECHECK_OPTS", "-enable-var-scope --dump-input=fail")
+
+llvm_config.add_tool_substitutions(
+    [
+        ToolSubst("attn-opt", unresolved="fatal"),
+        ToolSubst("attn-run", unresolved="ignore"),
+        ToolSubst("attn-compile", unresolved="ignore"),
+        ToolSubst("split-file", unresolved="fatal"),
+    ],
+    [config.attn_tools_dir, config.llvm_tools_dir],
+)
