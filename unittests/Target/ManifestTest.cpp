@@ -1,4 +1,4 @@
-//===- ManifestTest.cpp - What a launcher must know -===//
+//===- ManifestTest.cpp - What a launcher must know -----------------------===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- SizeExprTest.cpp - Sizes over named dimensions -===//
+//===- SizeExprTest.cpp - Sizes over named dimensions ---------------------===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
