@@ -1,0 +1,218 @@
+"""Group B: the meaning and place of the LSE, merging, heads."""
+
+import attn_reference
+import compare
+import numpy as np
+import pytest
+from attn_program import Merge, Problem, View, run, run_all
+from cases import INF, LN, check, first, heads, spread
+from test_a_empty_rows import counting
+
+F32 = np.float32
+
+
+def state(out, lse):
+    """One row of one head: O = out in all columns, LSE = lse."""
+    return np.full((1, 1, 1, 4), out, F32), np.full((1, 1, 1), lse, F32)
+
+
+def merged(device, *cases, **options):
+    """(O, LSE) of each list of states, run in one process."""
+    results = run_all([Merge([state(*s) for s in case], options) for case in cases], device)
+    return [(r.out, r.lse) for r in results]
+
+
+def test_B1_natural_logarithm_by_default(device, kind):
+    eight = heads(first(np.ones(8), kind))
+    v = heads(spread(np.arange(8), kind))
+    zeros, ones = (heads(first([x], kind)) for x in (0, 1))
+    problems = [Problem(q, eight, v, {"scale": 1.0}) for q in (zeros, ones)]
+    problems += [p.with_options(lse_base="two") for p in problems]
+    results = run_all(problems, device)
+    for result, lse in zip(results, (LN(8), 1 + LN(8), 3, 3 + 1 / LN(2))):
+        check(result, 3.5, lse, exact=True)
+
+
+@pytest.mark.parametrize("base, unit", [("e", 1.0), ("two", LN(2))])
+def test_B1_merge_uses_the_base_of_its_states(device, base, unit):
+    case = [(0, LN(2) / unit), (1, LN(8) / unit)]
+    [(out, lse)] = merged(device, case, lse_base=base)
+    compare.assert_close(out, np.full(out.shape, 0.8), rtol=1e-6)
+    compare.assert_close(lse, np.full(lse.shape, LN(10) / unit), rtol=1e-6)
+
+
+def test_B2_merge_with_empty_states(device):
+    empty, some, other = (0, -INF), (5, 2.0), (3, 1.0)
+    cases = [
+        [empty, empty],
+        [empty, some],
+        [some, empty],
+        [(np.nan, -INF), some],
+        [empty, some, other],
+        [some, empty, other],
+        [some, other, empty],
+        [some, other],
+    ]
+    got = merged(device, *cases)
+    compare.assert_plus_zero(got[0][0])
+    compare.assert_minus_inf(got[0][1])
+    for out, lse in got[1:4]:
+        np.testing.assert_array_equal(out, F32(5))
+        np.testing.assert_array_equal(lse, F32(2))
+    for out, lse in got[4:7]:
+        compare.assert_same_bits(out, got[7][0])
+        compare.assert_same_bits(lse, got[7][1])
+
+
+def test_B3_merge_of_far_apart_and_large_lses(device):
+    cases = [
+        ([(1, -100), (2, 100)], 2, 100),
+        ([(2, 100), (1, -100)], 2, 100),
+        ([(1, 1000), (2, 1000)], 1.5, 1000 + LN(2)),
+        ([(1, -1000), (3, -1000)], 2, -1000 + LN(2)),
+    ]
+    got = merged(device, *(c[0] for c in cases))
+    for (out, lse), (_, o, s) in zip(got, cases):
+        compare.assert_close(out, np.full(out.shape, o), rtol=1e-6)
+        compare.assert_close(lse, np.full(lse.shape, s), rtol=1e-7, atol=1e-6)
+
+
+@pytest.mark.parametrize("strided", [0, 1])
+def test_B4_merge_of_inputs_with_different_strides(device, strided):
+    h, t, dv = 4, 3, 128
+    wide = View(np.full(t * h * 192, np.nan, F32), 0, (t, h, dv), (h * 192, 192, 1))
+    wide.read()[...] = np.arange(h)[:, None]
+    dense = np.broadcast_to(10 + np.arange(h, dtype=F32)[:, None], (t, h, dv)).copy()
+    lse = np.zeros((h, t), F32)
+    states = [(wide, lse), (dense, lse)]
+    if strided:
+        states.reverse()
+    merge = Merge(states, {"layout": "thd"}, out=np.full((t, h, dv), np.nan, F32))
+    result = run(merge, device)
+    expected = np.broadcast_to(5 + np.arange(h)[:, None], (t, h, dv))
+    compare.assert_close(result.out, expected, rtol=1e-6)
+    compare.assert_close(result.lse, np.full((h, t), LN(2)), rtol=1e-6)
+
+
+def test_merge_of_many_states_with_a_sink(device):
+    rng = np.random.default_rng(5)
+    states = [
+        (rng.normal(size=(2, 3, 5, 8)).astype(F32), rng.normal(0, 9, size=(2, 3, 5)).astype(F32))
+        for _ in range(5)
+    ]
+    states[1][1][0, 1] = -INF
+    states[1][0][0, 1] = np.nan
+    sink = np.array([-1.0, 4.0, -INF], F32)
+    for options in ({}, {"sink": sink}):
+        result = run(Merge(states, options), device)
+        broadcast = None if not options else sink[None, :, None]
+        out, lse = attn_reference.merge_states(states, sink=broadcast)
+        compare.assert_close(result.out, out, rtol=1e-5, atol=1e-6)
+        compare.assert_close(result.lse, lse, rtol=1e-6, atol=1e-6)
+
+
+SPLITS = [1, 2, 3, 5, 8, 16, 17]
+
+
+def test_B5_more_splits_than_keys(device, kind):
+    problems = [counting(1, 16, kind, num_kv_splits=n) for n in SPLITS]
+    problems.append(counting(1, 1, kind, num_kv_splits=4))
+    *many, one = run_all(problems, device)
+    for splits, result in zip(SPLITS, many):
+        check(result, 7.5, LN(16), exact=True, what=f"{splits} splits: ")
+    check(one, 0, 0, exact=True)
+
+
+def test_B5_splits_that_are_empty_for_some_rows(device, kind):
+    whole = counting(8, 8, kind, causal=True)
+    parts = []
+    for begin in (0, 4):
+        offsets = {"causal": True, "kv_offset": begin, "q_offset": 0}
+        k, v = (x[:, :, begin : begin + 4].copy() for x in (whole.k, whole.v))
+        parts.append(Problem(whole.q, k, v, offsets))
+    low, high, split = run_all([*parts, counting(8, 8, kind, causal=True, num_kv_splits=2)], device)
+    i = np.arange(8)
+    check(low, np.minimum(i, 3) / 2, LN(np.minimum(i + 1, 4)), exact=True)
+    expected = np.where(i < 4, 0, (4 + np.maximum(i, 4)) / 2)
+    with np.errstate(divide="ignore"):
+        check(high, expected, LN(np.maximum(i - 3, 0)), exact=True)
+    check(split, i / 2, LN(i + 1), exact=True)
+    states = [(r.out.astype(F32), r.lse) for r in (low, high)]
+    check(run(Merge(states), device), i / 2, LN(i + 1), exact=False)
+
+
+@pytest.mark.parametrize("sq", [1, 2])
+def test_B8_every_head_of_a_group_writes_its_lse(device, kind, sq):
+    q = first(np.repeat(np.arange(8)[None, :, None], sq, axis=2), kind, 128)
+    k = first(np.ones((1, 2, 300)), kind, 128)
+    v = spread(np.ones((1, 2, 300)), kind, 128)
+    lse = np.full((1, 8, sq), -7777, F32)
+    result = run(Problem(q, k, v, {"scale": 1.0}, lse=lse), device)
+    check(result, 1, np.arange(8)[None, :, None] + LN(300))
+
+
+def packed_scores(kind):
+    """q_lens [3, 1, 4], two heads, five keys each; row t of head h scores 10h + t."""
+    scores = 10 * np.arange(2)[None, :] + np.arange(8)[:, None]
+    q = first(scores, kind)
+    k = first(np.ones((15, 2)), kind)
+    v = spread(np.ones((15, 2)), kind)
+    options = {
+        "layout": "thd",
+        "scale": 1.0,
+        "cu_seqlens_q": np.cumsum([0, 3, 1, 4]),
+        "cu_seqlens_kv": np.array([0, 5, 10, 15]),
+    }
+    return q, k, v, options, scores.T + LN(5)
+
+
+@pytest.mark.parametrize("strides", [(11, 1), (1, 2)], ids=["gap", "transposed"])
+def test_B9_lse_goes_where_its_strides_say(device, kind, strides):
+    q, k, v, options, expected = packed_scores(kind)
+    lse = View(np.full(22, -7777, F32), 0, (2, 8), strides)
+    result = run(Problem(q, k, v, options, lse=lse), device)
+    check(result, 1, expected)
+    written = View(np.zeros(22, bool), 0, (2, 8), strides)
+    written.read()[...] = True
+    np.testing.assert_array_equal(result.lse_buffer[~written.base], -7777)
+
+
+def test_B9_lse_layouts(device, kind):
+    q, k, v, options, expected = packed_scores(kind)
+    layouts = ("hs_packed", "sh_packed", "bhs_padded")
+    hs, sh, padded = run_all(
+        [Problem(q, k, v, {**options, "lse_layout": name}) for name in layouts], device
+    )
+    check(hs, 1, expected)
+    check(sh, 1, expected.T)
+    rows = np.full((3, 2, 4), -INF)
+    for b, (begin, end) in enumerate([(0, 3), (3, 4), (4, 8)]):
+        rows[b, :, : end - begin] = expected[:, begin:end]
+    check(padded, 1, rows)
+
+
+def test_B9_nothing_is_written_behind_the_lse(device, kind):
+    problem = counting(33, 5, kind)
+    lse = View(np.full(64, -7777, F32), 0, (1, 1, 33), (33, 33, 1))
+    result = run(Problem(problem.q, problem.k, problem.v, lse=lse), device)
+    check(result, 2, LN(5))
+    np.testing.assert_array_equal(result.lse_buffer[33:], -7777)
+
+
+@pytest.mark.parametrize("hq, hk", [(4, 2), (48, 2), (28, 4), (12, 12)])
+def test_B11_heads_map_to_groups_in_order(device, kind, hq, hk):
+    q = first(np.ones((1, hq, 1)), kind)
+    k = first(np.repeat(np.arange(hk)[None, :, None], 16, axis=2), kind)
+    v = spread(np.repeat(np.arange(hk)[None, :, None], 16, axis=2), kind)
+    result = run(Problem(q, k, v, {"scale": 1.0}), device)
+    group = (np.arange(hq) // (hq // hk))[None, :, None]
+    check(result, group, group + LN(16), exact=True)
+
+
+def test_B11_key_and_value_heads_may_differ(device, kind):
+    q = first(np.ones((1, 12, 3)), kind)
+    k = first(np.repeat(np.arange(2)[None, :, None], 16, axis=2), kind)
+    v = spread(np.repeat(np.arange(6)[None, :, None], 16, axis=2), kind)
+    result = run(Problem(q, k, v, {"scale": 1.0}), device)
+    h = np.arange(12)[None, :, None]
+    check(result, h // 2, h // 6 + LN(16), exact=True)

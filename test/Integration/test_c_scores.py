@@ -1,0 +1,119 @@
+"""Group C: arithmetic of scores and softmax."""
+
+import numpy as np
+import pytest
+from attn_program import Problem, run, run_all
+from cases import INF, LN, check, first, heads, spread
+
+
+def scores(kind, q, k, v, d=64, **options):
+    """One row whose scores are q * k[j] (before the scale, default 1)."""
+    options = {"scale": 1.0, **options}
+    if options["scale"] is None:
+        del options["scale"]
+    return Problem(
+        heads(first([q], kind, d)), heads(first(k, kind, d)), heads(spread(v, kind, d)), options
+    )
+
+
+def test_C1_softcap_of_large_scores(device, kind):
+    both, minus, large, small = run_all(
+        [
+            scores(kind, 100, [50, 100], [1, 3], softcap=50.0),
+            scores(kind, 100, [-100], [3], softcap=50.0),
+            scores(kind, 100, [44], [3], softcap=50.0),
+            scores(kind, 100, [1], [3], softcap=50.0),
+        ],
+        device,
+    )
+    check(both, 2, 50 + LN(2), exact=True)
+    check(minus, 3, -50, exact=True)
+    check(large, 3, 50, exact=True)
+    check(small, 3, 48.2013790, exact=True)
+
+
+def test_C3_scale_does_not_touch_the_bias(device, kind):
+    problem = scores(kind, 0, [0, 0], [0, 1], scale=0.125)
+    bias = np.array([[0, -5]], problem.q.dtype)
+    check(run(problem.with_options(bias=bias), device), 0.0066929, 0.0067153)
+
+
+@pytest.mark.kinds("f16")
+def test_C4_score_beyond_the_range_of_f16(device, kind):
+    q, k = first([400], kind), first([752, 752], kind)
+    q[0, 1], k[1, 1] = 1, 8
+    v = spread([0, 1], kind)
+    result = run(Problem(heads(q), heads(k), heads(v), {"scale": 0.125}), device)
+    check(result, 0.7310586, 37601.3125, max_score=37601)
+
+
+def test_C6_scale_zero_or_negative(device, kind):
+    mask = np.array([[1, 1, 0]], np.int8)
+    a, b, c, d, e = run_all(
+        [
+            scores(kind, 1, [1, 2, 3], [1, 2, 3], scale=-1.0),
+            scores(kind, 1, [100, -100], [1, 2], scale=-1.0),
+            scores(kind, 1, [1, 2, 3], [1, 2, 9], scale=0.0, mask=mask),
+            scores(kind, 1, [1, 2, 3], [1, 2, 9], scale=-1.0, mask=mask),
+            scores(kind, 1, [1, 2, 3], [1, 2, 9], scale=0.0, mask=np.zeros((1, 3), np.int8)),
+        ],
+        device,
+    )
+    check(a, 1.4247896, -0.5923940)
+    check(b, 2, 100, exact=True)
+    check(c, 1.5, LN(2), exact=True)
+    check(d, 1.2689414, -0.6867383)
+    check(e, 0, -INF)
+
+
+@pytest.mark.parametrize("given", ["attribute", "operand"])
+def test_C7_scale_is_the_one_given(device, kind, given):
+    table = [
+        (1.0, 0.9996646, 8.0003354),
+        (0.125, 0.7310586, 1.3132617),
+        (0.05, 0.5986877, 0.9130153),
+        (None, 0.7310586, 1.3132617),
+    ]
+    problems = []
+    for scale, _, _ in table:
+        options = {"scale": scale}
+        if given == "operand" and scale is not None:
+            options = {"scale": None, "scale_value": scale}
+        problems.append(scores(kind, 8, [1, 0], [1, 0], **options))
+    for result, (scale, o, lse) in zip(run_all(problems, device), table):
+        check(result, o, lse, what=f"scale {scale}: ")
+
+
+def test_C9_running_sum_starts_at_zero(device, kind):
+    zero, one = heads(first(np.zeros(160), kind)), heads(spread(np.ones(160), kind))
+    result = run(Problem(zero, zero, one, {"causal": True}), device)
+    check(result, 1, LN(np.arange(160) + 1), exact=True)
+
+
+def test_C10_row_maximum_travels_from_tile_to_tile(device, kind):
+    problems = []
+    for at in (0, 127):
+        k, v = np.full(128, -200.0), np.full(128, 7.0)
+        k[at], v[at] = 200, 1
+        problems.append(scores(kind, 1, k, v))
+    for result in run_all(problems, device):
+        check(result, 1, 200, exact=True)
+
+
+def test_C12_growth_below_a_rescale_threshold(device, kind):
+    step = np.repeat([0.0, 1.0], 64)
+    check(run(scores(kind, 1, 2 * step, step), device), 0.8807971, 6.2858111)
+
+
+@pytest.mark.kinds("bf16")
+def test_C13_weight_of_the_maximum_is_one(device, kind):
+    check(run(scores(kind, 1368, [1288], [256], scale=0.125), device), 256, 220248, exact=True)
+
+
+def test_row_maximum_grows_over_many_tiles(device, kind):
+    # Every key beats all before it: each step rescales what was accumulated.
+    j = np.arange(256)
+    k = j / 2.0
+    problem = scores(kind, 1, k, j % 7)
+    p = np.exp(k - k.max())
+    check(run(problem, device), (p * (j % 7)).sum() / p.sum(), k.max() + LN(p.sum()))

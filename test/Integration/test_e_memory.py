@@ -1,0 +1,68 @@
+"""Group E: strides, offsets, views."""
+
+import compare
+import numpy as np
+import pytest
+from attn_program import Problem, View, run, run_all
+from cases import LN, check, heads, spread, unique
+
+NAN = np.nan
+
+
+def head_last(x):
+    """A [B, H, S, D] array as a view of [B, S, H, D] memory."""
+    b, h, s, d = x.shape
+    base = np.ascontiguousarray(x.transpose(0, 2, 1, 3)).reshape(-1)
+    return View(base, 0, x.shape, (s * h * d, d, h * d, 1))
+
+
+@pytest.mark.kinds("bf16", "f16")
+def test_E1_each_operand_as_a_transposed_view(device, kind):
+    shape = (1, 16, 62, 128)
+    q, v = unique(shape, kind, 1), unique(shape, kind, 2)
+    k = np.zeros_like(q)
+    plain = Problem(q, k, v)
+    problems = [plain]
+    problems += [Problem(head_last(q), k, v), Problem(q, head_last(k), v)]
+    problems += [Problem(q, k, head_last(v)), Problem(q, k, v, out=head_last(plain.out))]
+    expected, *others = run_all(problems, device)
+    compare.assert_close(expected.lse, np.full(expected.lse.shape, LN(62)), atol=1e-5)
+    for name, result in zip("qkvo", others):
+        compare.assert_same_bits(result.out, expected.out, f"O with {name} transposed")
+        compare.assert_same_bits(result.lse, expected.lse, f"LSE with {name} transposed")
+
+
+@pytest.mark.kinds("bf16", "f16")
+def test_E1_value_of_each_head(device, kind):
+    q = np.zeros((1, 16, 62, 128), spread([0], kind).dtype)
+    v = spread(np.repeat(np.arange(16)[None, :, None], 62, axis=2), kind, 128)
+    result = run(Problem(q, q, head_last(v)), device)
+    check(result, np.arange(16)[None, :, None], LN(62), exact=True)
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_E5_offset_of_a_view(device, kind, dynamic):
+    k, v = np.full((20, 64), NAN), np.full((20, 64), NAN)
+    k[5:14], v[5:14] = 0, np.arange(9)[:, None]
+    dtype = spread([0], kind).dtype
+    k, v = (
+        View(x.astype(dtype).reshape(-1), 5 * 64, (1, 1, 9, 64), (1280, 1280, 64, 1), dynamic)
+        for x in (k, v)
+    )
+    lse = View(np.full(8, -7777, np.float32), 3, (1, 1, 2), (2, 2, 1), dynamic)
+    result = run(Problem(np.zeros((1, 1, 2, 64), dtype), k, v, lse=lse), device)
+    check(result, 4, LN(9), exact=True)
+    np.testing.assert_array_equal(result.lse_buffer[[0, 1, 2, 5, 6, 7]], -7777)
+
+
+def test_E5_reversed_view(device, kind):
+    # Row j of the view is row 8 - j of the buffer: a negative stride.
+    dtype = spread([0], kind).dtype
+    v = spread(np.arange(9), kind)
+    view = View(v[::-1].reshape(-1).copy(), 8 * 64, (1, 1, 9, 64), (576, 576, -64, 1))
+    q, k = (np.zeros((1, 1, n, 64), dtype) for n in (9, 9))
+    straight, reverse = run_all(
+        [Problem(q, k, heads(v), {"causal": True}), Problem(q, k, view, {"causal": True})], device
+    )
+    check(straight, np.arange(9) / 2, LN(np.arange(9) + 1), exact=True)
+    compare.assert_same_bits(reverse.out, straight.out)
