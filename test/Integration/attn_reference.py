@@ -86,6 +86,8 @@ def attention(
         outs.append(out)
         lses.append(lse)
 
+    if not outs:  # a batch of nothing
+        return np.zeros(q.shape[:-1] + v.shape[-1:]), np.zeros((0, hq, q.shape[1 if layout == "bshd" else 2]))
     lse_layout = lse_layout or ("hs_packed" if layout == "thd" else "bhs")
     if lse_base == "two":
         lses = [lse * np.log2(np.e) for lse in lses]
