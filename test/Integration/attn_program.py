@@ -329,11 +329,11 @@ class _Builder:
         # Tied by suffix to the problem: several share one function.
         return self._operand(f"{name}_{n}", x, kind, problem.dynamic)
 
-    def _operand(self, name, x, kind, dynamic):
+    def _operand(self, name, x, kind, dynamic, keep_ones=False):
         """Adds an argument for an array or view; its SSA value and type."""
         if isinstance(x, View):
             return self._view(name, x)
-        sizes = ["?" if dynamic else str(s) for s in x.shape]
+        sizes = ["?" if dynamic and not (keep_ones and s == 1) else str(s) for s in x.shape]
         type_ = f"{kind}<{'x'.join([*sizes, element_type(x)])}>"
         return self._argument(name, type_, x), type_
 
@@ -379,7 +379,9 @@ class _Builder:
                     x = x.astype(np.int8)
                 elif name in ("alibi_slopes", "sink"):
                     x = x.astype(np.float32)
-            return self._operand(f"{name}_{n}", x, kind, problem.dynamic)
+            # A size of 1 that broadcasts is known when compiling.
+            keep_ones = name in ("bias", "mask")
+            return self._operand(f"{name}_{n}", x, kind, problem.dynamic, keep_ones)
         # A scalar known at run time only: loaded from a buffer of one element.
         element, array = "i32", np.array([x], np.int32)
         if name == "scale_value":
