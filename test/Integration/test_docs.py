@@ -1,0 +1,83 @@
+"""What the documentation shows runs, links resolve, tables match the tests.
+
+In Markdown files a fence ```mlir holds a module that attn-opt accepts; when its
+first line is `// NAME.mlir` it is also a file for the commands below it. A fence
+```sh holds commands, run in order in one scratch folder a page, where `build` is
+the build tree; a line `# prints: TEXT` asks that the command before prints TEXT.
+"""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from attn_program import BUILD, tool
+from repository import ROOT, tracked
+
+sys.path.insert(0, str(ROOT / "utils"))
+import support_table  # noqa: E402
+
+PAGES = [path for path in tracked() if path.suffix == ".md"]
+NAMES = [str(path.relative_to(ROOT)) for path in PAGES]
+
+
+def fences(path):
+    """(language, text) of each fenced block."""
+    pattern = re.compile(r"^```([\w-]+)\n(.*?)^```$", re.M | re.S)
+    return pattern.findall(path.read_text())
+
+
+PAGES_WITH_CODE = [p for p in PAGES if any(k in ("mlir", "sh") for k, _ in fences(p))]
+
+
+@pytest.mark.parametrize("path", PAGES_WITH_CODE, ids=lambda p: p.name)
+def test_snippets_run(path, tmp_path):
+    (tmp_path / "build").symlink_to(BUILD)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for language, text in fences(path):
+        if language == "mlir":
+            name = re.match(r"// (\S+\.mlir)\n", text)
+            file = tmp_path / (name.group(1) if name else "snippet.mlir")
+            file.write_text(text)
+            command = [tool("attn-opt"), "--verify-roundtrip", str(file)]
+            done = subprocess.run(command, check=False, capture_output=True, text=True)
+            assert done.returncode == 0, f"{text}\n{done.stderr}"
+        elif language == "sh":
+            run_commands(text, tmp_path)
+
+
+def run_commands(text, folder):
+    steps = re.split(r"^# prints: (.*)\n?", text, flags=re.M)
+    for commands, expected in zip(steps[::2], [*steps[1::2], None]):
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", commands],
+            check=False,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            env={"PATH": f"{sys.prefix}/bin:/usr/bin:/bin", "HOME": str(folder)},
+        )
+        assert done.returncode == 0, f"{commands}\n{done.stderr}"
+        if expected is not None:
+            assert expected in done.stdout, f"{commands}\nexpects {expected!r} in\n{done.stdout}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=NAMES)
+def test_links_resolve(path):
+    for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text()):
+        if not target.startswith(("http:", "https:")):
+            assert (path.parent / target).exists(), f"{target} is missing"
+
+
+def test_support_table_is_the_generated_one():
+    assert support_table.is_current(), "run utils/support_table.py --write"
+
+
+@pytest.mark.parametrize("row", support_table.rows(), ids=lambda row: row["feature"])
+def test_supported_features_have_tests(row):
+    if row["devices"]:
+        assert row["tests"], f"{row['feature']} names no test"
+    for name in row["tests"]:
+        file, _, function = name.partition("::")
+        text = (ROOT / file).read_text()
+        assert not function or f"def {function}(" in text, f"{name} does not exist"
