@@ -1,0 +1,53 @@
+"""How utils/test counts: a green line must mean that something ran."""
+
+import sys
+
+import pytest
+from repository import ROOT
+
+sys.path.insert(0, str(ROOT / "utils"))
+import run_tests  # noqa: E402
+from run_tests import Counts, collect  # noqa: E402
+
+REPORT = """<testsuites><testsuite>
+  <testcase name="a" status="run" result="completed"/>
+  <testcase name="b"><failure message="wrong"/></testcase>
+  <testcase name="c"><error message="crash"/></testcase>
+  <testcase name="d"><skipped message="no device"/></testcase>
+  <testcase name="e" status="notrun"/>
+</testsuite></testsuites>"""
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+def test_cases_are_counted(tmp_path):
+    assert collect("x", 1, write(tmp_path / "r.xml", REPORT)) == Counts(1, 2, 2)
+
+
+@pytest.mark.parametrize(
+    "exit_code, text, expected",
+    [
+        (0, "<testsuites/>", Counts(failed=1)),  # ran nothing
+        (0, "<testsuites>", Counts(failed=1)),  # a report cut short
+        (5, "<testsuites/>", Counts(failed=1)),
+        (-11, '<t><testcase name="a"/></t>', Counts(passed=1, failed=1)),  # crashed at exit
+        (0, '<t><testcase name="a"/></t>', Counts(passed=1)),
+        (0, '<t><testcase name="a"><skipped/></testcase></t>', Counts(failed=1, skipped=1)),
+    ],
+)
+def test_a_part_is_green_only_if_it_ran(tmp_path, exit_code, text, expected, capsys):
+    assert collect("x", exit_code, write(tmp_path / "r.xml", text)) == expected
+    if expected.failed:
+        assert capsys.readouterr().out.startswith("x: ")
+
+
+def test_a_missing_report_is_a_failure(tmp_path):
+    assert collect("x", 0, tmp_path / "none.xml") == Counts(failed=1)
+
+
+def test_sum_is_one_line():
+    assert str(Counts(3, 2, 1) + Counts(1, 0, 0)) == "4 passed, 2 failed, 1 skipped"
+    assert set(run_tests.PARTS) == {"lit", "unit", "pytest"}
