@@ -11,13 +11,23 @@
 #define ATTN_INITALL_H
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/Transforms/BufferizableOpInterfaceImpl.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Pipelines.h"
 #include "mlir/IR/DialectRegistry.h"
 
 namespace mlir::attn {
 
-/// Registers the attn dialect.
+/// Registers the attn dialect and what upstream passes need to know of it.
 inline void registerAttnDialects(DialectRegistry &registry) {
   registry.insert<AttnDialect>();
+  registerBufferizableOpInterfaceExternalModels(registry);
+}
+
+/// Registers all passes and pipelines.
+inline void registerAttnPasses() {
+  registerAttnTransformsPasses();
+  registerAttnPipelines();
 }
 
 } // namespace mlir::attn

@@ -19,6 +19,7 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   mlir::registerAllPasses();
   mlir::attn::registerAttnDialects(registry);
+  mlir::attn::registerAttnPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "AttnMLIR optimizer driver\n", registry));
 }

@@ -8,54 +8,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/Utils/Slicing.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace mlir::attn;
-
-//===----------------------------------------------------------------------===//
-// Small builders
-//===----------------------------------------------------------------------===//
-
-static SmallVector<OpFoldResult> getMixedSizes(OpBuilder &builder, Location loc,
-                                               Value value) {
-  if (isa<TensorType>(value.getType()))
-    return tensor::getMixedSizes(builder, loc, value);
-  return memref::getMixedSizes(builder, loc, value);
-}
-
-/// extract_slice or subview with unit strides and the rank of the source.
-static Operation *createSlice(OpBuilder &builder, Location loc, Value source,
-                              ArrayRef<OpFoldResult> offsets,
-                              ArrayRef<OpFoldResult> sizes) {
-  SmallVector<OpFoldResult> strides(offsets.size(), builder.getIndexAttr(1));
-  if (isa<TensorType>(source.getType()))
-    return tensor::ExtractSliceOp::create(builder, loc, source, offsets, sizes,
-                                          strides);
-  return memref::SubViewOp::create(builder, loc, source, offsets, sizes,
-                                   strides);
-}
-
-static Value loadElement(OpBuilder &builder, Location loc, Value source,
-                         OpFoldResult index) {
-  Value at = getValueOrCreateConstantIndexOp(builder, loc, index);
-  if (isa<TensorType>(source.getType()))
-    return tensor::ExtractOp::create(builder, loc, source, at);
-  return memref::LoadOp::create(builder, loc, source, at);
-}
-
-static Value toIndex(OpBuilder &builder, Location loc, Value value) {
-  if (value.getType().isIndex())
-    return value;
-  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                    value);
-}
 
 //===----------------------------------------------------------------------===//
 // Tiles
@@ -97,6 +58,7 @@ private:
   };
 
   Value slice(Value source, ArrayRef<std::pair<int, Span>> spans);
+  OpFoldResult divideByGroup(Value operand);
   FailureOr<Span> getKvHeads(Value operand);
   Value sliceBroadcast(Value source);
   FailureOr<Value> perBatch(Value operand);
@@ -123,9 +85,32 @@ Value TileBuilder::slice(Value source, ArrayRef<std::pair<int, Span>> spans) {
     offsets[dim] = span.offset;
     sizes[dim] = span.size;
   }
-  Operation *created = createSlice(builder, loc, source, offsets, sizes);
-  slices.push_back(created);
-  return created->getResult(0);
+  Value created = createSlice(builder, loc, source, offsets, sizes);
+  slices.push_back(created.getDefiningOp());
+  return created;
+}
+
+/// The head of `operand` that serves the tile's first query head.
+OpFoldResult TileBuilder::divideByGroup(Value operand) {
+  OpFoldResult heads = getMixedSize(builder, loc, op.getQuery(), map.head);
+  OpFoldResult kvHeads = getMixedSize(builder, loc, operand, map.head);
+  std::optional<int64_t> h = getConstantIntValue(heads),
+                         k = getConstantIntValue(kvHeads);
+  if (h && k) {
+    AffineExpr first;
+    bindDims(builder.getContext(), first);
+    return affine::makeComposedFoldedAffineApply(
+        builder, loc, first.floorDiv(std::max<int64_t>(*k ? *h / *k : 1, 1)),
+        {head.offset});
+  }
+  // Affine maps divide by constants only.
+  auto value = [&](OpFoldResult number) {
+    return getValueOrCreateConstantIndexOp(builder, loc, number);
+  };
+  Value group =
+      arith::DivUIOp::create(builder, loc, value(heads), value(kvHeads));
+  return arith::DivUIOp::create(builder, loc, value(head.offset), group)
+      .getResult();
 }
 
 /// Key or value heads that serve the tile's query heads. With g query heads a
@@ -139,18 +124,8 @@ FailureOr<TileBuilder::Span> TileBuilder::getKvHeads(Value operand) {
   OpFoldResult one = builder.getIndexAttr(1);
   if (heads == kvHeads && !ShapedType::isDynamic(heads))
     return head;
-  AffineExpr h, q, k;
-  bindDims(builder.getContext(), h);
-  bindSymbols(builder.getContext(), q, k);
-  auto group = [&](AffineExpr expr, OpFoldResult value) {
-    return affine::makeComposedFoldedAffineApply(
-        builder, loc, expr,
-        {value, getMixedSizes(builder, loc, op.getQuery())[map.head],
-         getMixedSizes(builder, loc, operand)[map.head]});
-  };
-  AffineExpr firstHead = h.floorDiv(q.floorDiv(k));
   if (tile == 1)
-    return Span{group(firstHead, head.offset), one};
+    return Span{divideByGroup(operand), one};
   if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(kvHeads) || !tile) {
     // Heads not tiled at all need no knowledge of the groups.
     SmallVector<OpFoldResult> query =
@@ -163,10 +138,9 @@ FailureOr<TileBuilder::Span> TileBuilder::getKvHeads(Value operand) {
   }
   int64_t perGroup = kvHeads == 0 ? 1 : heads / kvHeads;
   if (perGroup % *tile == 0)
-    return Span{group(firstHead, head.offset), one};
+    return Span{divideByGroup(operand), one};
   if (*tile % perGroup == 0)
-    return Span{group(firstHead, head.offset),
-                builder.getIndexAttr(*tile / perGroup)};
+    return Span{divideByGroup(operand), builder.getIndexAttr(*tile / perGroup)};
   return op.emitOpError("expects a tile of query heads to divide or be a "
                         "multiple of the group size ")
          << perGroup << ", but got " << *tile;
@@ -326,11 +300,11 @@ FailureOr<TilingResult> TileBuilder::build() {
   for (auto [number, init] : llvm::enumerate(op.getInits())) {
     SmallVector<OpFoldResult> offsets, sizes;
     getResultTile(number, offsets, sizes);
-    Operation *created = createSlice(builder, loc, init, offsets, sizes);
-    slices.push_back(created);
-    operands[firstInit + number] = created->getResult(0);
+    Value created = createSlice(builder, loc, init, offsets, sizes);
+    slices.push_back(created.getDefiningOp());
+    operands[firstInit + number] = created;
     if (isa<TensorType>(init.getType()))
-      resultTypes.push_back(created->getResult(0).getType());
+      resultTypes.push_back(created.getType());
   }
 
   auto tile = cast<AttentionOp>(clone(builder, op, resultTypes, operands));

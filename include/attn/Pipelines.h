@@ -1,0 +1,36 @@
+//===- Pipelines.h - Named pipelines ----------------------------------*- C++
+//-*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_PIPELINES_H
+#define ATTN_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::attn {
+
+/// Options of `attn-to-cpu`.
+struct AttnToCPUOptions : PassPipelineOptions<AttnToCPUOptions> {
+  Option<int64_t> qTile{*this, "q-tile", llvm::cl::desc("query rows a tile"),
+                        llvm::cl::init(64)};
+  Option<int64_t> kvTile{*this, "kv-tile", llvm::cl::desc("keys a tile"),
+                         llvm::cl::init(64)};
+};
+
+/// A module with attn ops on tensors or memrefs to the LLVM dialect, through
+/// tiles, the online softmax, bufferization and loops. Function boundaries get
+/// identity layouts; results that are tensors become allocated memrefs.
+void buildAttnToCPUPipeline(OpPassManager &pm, const AttnToCPUOptions &options);
+
+/// Registers the pipelines by name.
+void registerAttnPipelines();
+
+} // namespace mlir::attn
+
+#endif // ATTN_PIPELINES_H
