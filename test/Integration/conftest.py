@@ -27,20 +27,30 @@ def pytest_generate_tests(metafunc):
 
     `@pytest.mark.kinds("f16", ...)` narrows the types of a test.
     """
-    names = metafunc.fixturenames
-    marker = metafunc.definition.get_closest_marker("kinds")
-    wanted = marker.args if marker else ("f16", "bf16", "f32")
-    if "device" in names and "kind" in names:
-        pairs = [(d, k) for d in DEVICES for k in wanted if k in d.kinds]
-        metafunc.parametrize("device, kind", pairs, ids=[f"{d}-{k}" for d, k in pairs])
-    elif "device" in names:
+    if "device" not in metafunc.fixturenames:
+        return
+    if "kind" not in metafunc.fixturenames:
         metafunc.parametrize("device", DEVICES, ids=str)
-    elif "kind" in names:
-        metafunc.parametrize("kind", wanted)
+        return
+    marker = metafunc.definition.get_closest_marker("kinds")
+    kinds = marker.args if marker else ("f16", "bf16", "f32")
+    pairs = [(d, k) for d in DEVICES for k in kinds if k in d.kinds]
+    metafunc.parametrize("device, kind", pairs, ids=[f"{d}-{k}" for d, k in pairs])
+
+
+def pytest_runtest_setup(item):
+    """Skips what the device does not support, see `devices.FEATURES`."""
+    needed = [name for mark in item.iter_markers("needs") for name in mark.args]
+    if needed:
+        device = item.callspec.params["device"]
+        lacking = device.lacks(*needed)
+        if lacking:
+            pytest.skip(f"{device} lacks {', '.join(lacking)}")
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: left out by utils/test --quick")
+    config.addinivalue_line("markers", "needs(*names): features, by their ids in features.json")
     config.addinivalue_line("markers", "kinds(*names): element types a test runs with")
 
 

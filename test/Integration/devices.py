@@ -1,10 +1,19 @@
-"""What the tests run on: the one place that lists devices.
+"""What the tests run on: the one place that lists devices and what they support.
 
-ATTN_TEST_DEVICES, a comma-separated list, replaces the default.
+ATTN_TEST_DEVICES, a comma-separated list, replaces the default. What a device
+supports is the support table's source, docs/features.json: a test that needs
+(`@pytest.mark.needs`) more than a device supports is skipped on it.
 """
 
+import json
 import os
 from dataclasses import dataclass
+
+from repository import ROOT
+
+FEATURES = {
+    row["id"]: row for row in json.loads((ROOT / "docs/features.json").read_text())["features"]
+}
 
 
 @dataclass(frozen=True)
@@ -20,7 +29,11 @@ class Device:
     @property
     def kinds(self):
         """The element types it computes with."""
-        return ("f16", "bf16") if self.is_gpu else ("f16", "bf16", "f32", "f64")
+        return ("f16", "bf16", *(kind for kind in ("f32", "f64") if not self.lacks(kind)))
+
+    def lacks(self, *features):
+        """Those of the features that it does not support."""
+        return [name for name in features if self.name not in FEATURES[name]["devices"]]
 
     @property
     def arguments(self):

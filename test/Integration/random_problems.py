@@ -53,6 +53,38 @@ def is_consistent(choice):
     return True
 
 
+def needs(choice):
+    """The features, by their ids in docs/features.json, of levels of this choice."""
+    visibility = choice.get("visibility") or {}
+    hq, hk, hv = choice.get("heads", (1, 1, 1))
+    form = choice.get("form", "")
+    needed = {
+        "f32": choice.get("kind") == "f32",
+        "f64": choice.get("kind") == "f64",
+        "bshd": choice.get("layout") == "bshd",
+        "thd": choice.get("layout") == "thd",
+        "gqa": (hk, hv) != (hq, hq),
+        "causal": "causal" in visibility,
+        "window": "window_left" in visibility or "window_right" in visibility,
+        "bias_mask": choice.get("bias") or choice.get("mask"),
+        "lse_base": choice.get("lse") == "two",
+        "scale_value": choice.get("scale") == "operand",
+        "padded": choice.get("padding"),
+        "dynamic": "dynamic" in form,
+        "strided": form == "strided",
+        **{name: choice.get(name) for name in ("softcap", "alibi", "sink", "offsets")},
+    }
+    return [name for name, is_needed in needed.items() if is_needed]
+
+
+def features_of(device):
+    """The features with the levels that the device supports."""
+    return {
+        name: tuple(x for x in levels if not device.lacks(*needs({name: x})))
+        for name, levels in FEATURES.items()
+    }
+
+
 def make(choice, seed):
     """The problem of a complete choice of features."""
     rng = np.random.default_rng(seed)

@@ -14,6 +14,7 @@ def counting(sq, skv, kind, h=1, d=64, **options):
 
 
 @pytest.mark.kinds("f16", "bf16")
+@pytest.mark.needs("bias_mask")
 def test_A1_one_query_one_key_masked(device, kind):
     problems = []
     for d in (2, 64):
@@ -26,6 +27,7 @@ def test_A1_one_query_one_key_masked(device, kind):
         check(result, 0, -INF)
 
 
+@pytest.mark.needs("causal")
 def test_A2_causal_with_more_queries_than_keys(device, kind):
     small, large = run_all(
         [counting(6, 4, kind, causal=True), counting(192, 64, kind, causal=True)], device
@@ -42,6 +44,7 @@ def test_A2_causal_with_more_queries_than_keys(device, kind):
 
 
 @pytest.mark.kinds("bf16", "f16")
+@pytest.mark.needs("causal", "gqa")
 def test_A3_lse_of_empty_rows_is_minus_infinity(device, kind):
     q = spread(np.ones((1, 32, 33)), kind, 128)
     kv = spread(np.ones((1, 8, 1)), kind, 128)
@@ -50,6 +53,7 @@ def test_A3_lse_of_empty_rows_is_minus_infinity(device, kind):
 
 
 @pytest.mark.parametrize("d", [64, 68])
+@pytest.mark.needs("thd")
 def test_A4_sequence_of_length_zero_in_a_batch(device, kind, d):
     q_lens, kv_lens = [1, 2, 1, 2], [0, 2, 0, 2]
     q, k = (np.zeros((n, 2, d), spread([0], kind).dtype) for n in (6, 4))
@@ -91,6 +95,7 @@ def test_A6_scores_below_any_finite_sentinel(device, kind):
         check(result, 2, -245000 + LN(4), exact=True)
 
 
+@pytest.mark.needs("bias_mask", "causal")
 def test_A7_mask_that_hides_all_keys_of_a_row(device, kind):
     base = counting(2, 5, kind)
     base.v += np.ones((), base.v.dtype)
@@ -104,6 +109,7 @@ def test_A7_mask_that_hides_all_keys_of_a_row(device, kind):
         check(result, [0, 3], [-INF, LN(5)], exact=True)
 
 
+@pytest.mark.needs("bias_mask")
 def test_A9_empty_rows_at_the_head_of_a_tile(device, kind):
     ranges = [(0, 14), (8, 22), (18, 32), (0, 1)]
     problems = []
@@ -123,6 +129,7 @@ def test_A9_empty_rows_at_the_head_of_a_tile(device, kind):
         seen = rows
 
 
+@pytest.mark.needs("softcap", "causal", "bias_mask")
 def test_A11_everything_at_once_empties_two_rows(device, kind):
     rng = np.random.default_rng(11)
     q, k, v = (
@@ -142,6 +149,7 @@ def test_A11_everything_at_once_empties_two_rows(device, kind):
     assert (result.out[0, 0, check_rows] == 0).all()
 
 
+@pytest.mark.needs("sink", "causal")
 def test_sink_logit_of_a_row_without_keys(device, kind):
     problem = counting(3, 2, kind, h=2)
     sink = np.array([1.5, -INF], np.float32)

@@ -22,6 +22,7 @@ def merged(device, *cases, **options):
     return [(r.out, r.lse) for r in results]
 
 
+@pytest.mark.needs("lse_base")
 def test_B1_natural_logarithm_by_default(device, kind):
     eight = heads(first(np.ones(8), kind))
     v = heads(spread(np.arange(8), kind))
@@ -34,6 +35,7 @@ def test_B1_natural_logarithm_by_default(device, kind):
 
 
 @pytest.mark.parametrize("base, unit", [("e", 1.0), ("two", LN(2))])
+@pytest.mark.needs("merge")
 def test_B1_merge_uses_the_base_of_its_states(device, base, unit):
     case = [(0, LN(2) / unit), (1, LN(8) / unit)]
     [(out, lse)] = merged(device, case, lse_base=base)
@@ -41,6 +43,7 @@ def test_B1_merge_uses_the_base_of_its_states(device, base, unit):
     compare.assert_close(lse, np.full(lse.shape, LN(10) / unit), rtol=1e-6)
 
 
+@pytest.mark.needs("merge")
 def test_B2_merge_with_empty_states(device):
     empty, some, other = (0, -INF), (5, 2.0), (3, 1.0)
     cases = [
@@ -64,6 +67,7 @@ def test_B2_merge_with_empty_states(device):
         compare.assert_same_bits(lse, got[7][1])
 
 
+@pytest.mark.needs("merge")
 def test_B3_merge_of_far_apart_and_large_lses(device):
     cases = [
         ([(1, -100), (2, 100)], 2, 100),
@@ -78,6 +82,7 @@ def test_B3_merge_of_far_apart_and_large_lses(device):
 
 
 @pytest.mark.parametrize("strided", [0, 1])
+@pytest.mark.needs("merge", "strided")
 def test_B4_merge_of_inputs_with_different_strides(device, strided):
     h, t, dv = 4, 3, 128
     wide = View(np.full(t * h * 192, np.nan, F32), 0, (t, h, dv), (h * 192, 192, 1))
@@ -94,6 +99,7 @@ def test_B4_merge_of_inputs_with_different_strides(device, strided):
     compare.assert_close(result.lse, np.full((h, t), LN(2)), rtol=1e-6)
 
 
+@pytest.mark.needs("merge", "sink")
 def test_merge_of_many_states_with_a_sink(device):
     rng = np.random.default_rng(5)
     states = [
@@ -114,6 +120,7 @@ def test_merge_of_many_states_with_a_sink(device):
 SPLITS = [1, 2, 3, 5, 8, 16, 17]
 
 
+@pytest.mark.needs("split_kv")
 def test_B5_more_splits_than_keys(device, kind):
     problems = [counting(1, 16, kind, num_kv_splits=n) for n in SPLITS]
     problems.append(counting(1, 1, kind, num_kv_splits=4))
@@ -123,6 +130,7 @@ def test_B5_more_splits_than_keys(device, kind):
     check(one, 0, 0, exact=True)
 
 
+@pytest.mark.needs("split_kv", "offsets", "causal", "merge")
 def test_B5_splits_that_are_empty_for_some_rows(device, kind):
     whole = counting(8, 8, kind, causal=True)
     parts = []
@@ -142,6 +150,7 @@ def test_B5_splits_that_are_empty_for_some_rows(device, kind):
 
 
 @pytest.mark.parametrize("sq", [1, 2])
+@pytest.mark.needs("gqa")
 def test_B8_every_head_of_a_group_writes_its_lse(device, kind, sq):
     q = first(np.repeat(np.arange(8)[None, :, None], sq, axis=2), kind, 128)
     k = first(np.ones((1, 2, 300)), kind, 128)
@@ -167,6 +176,7 @@ def packed_scores(kind):
 
 
 @pytest.mark.parametrize("strides", [(11, 1), (1, 2)], ids=["gap", "transposed"])
+@pytest.mark.needs("thd", "strided")
 def test_B9_lse_goes_where_its_strides_say(device, kind, strides):
     q, k, v, options, expected = packed_scores(kind)
     lse = View(np.full(22, -7777, F32), 0, (2, 8), strides)
@@ -177,6 +187,7 @@ def test_B9_lse_goes_where_its_strides_say(device, kind, strides):
     np.testing.assert_array_equal(result.lse_buffer[~written.base], -7777)
 
 
+@pytest.mark.needs("thd")
 def test_B9_lse_layouts(device, kind):
     q, k, v, options, expected = packed_scores(kind)
     layouts = ("hs_packed", "sh_packed", "bhs_padded")
@@ -191,6 +202,7 @@ def test_B9_lse_layouts(device, kind):
     check(padded, 1, rows)
 
 
+@pytest.mark.needs("strided")
 def test_B9_nothing_is_written_behind_the_lse(device, kind):
     problem = counting(33, 5, kind)
     lse = View(np.full(64, -7777, F32), 0, (1, 1, 33), (33, 33, 1))
@@ -200,6 +212,7 @@ def test_B9_nothing_is_written_behind_the_lse(device, kind):
 
 
 @pytest.mark.parametrize("hq, hk", [(4, 2), (48, 2), (28, 4), (12, 12)])
+@pytest.mark.needs("gqa")
 def test_B11_heads_map_to_groups_in_order(device, kind, hq, hk):
     q = first(np.ones((1, hq, 1)), kind)
     k = first(np.repeat(np.arange(hk)[None, :, None], 16, axis=2), kind)
@@ -209,6 +222,7 @@ def test_B11_heads_map_to_groups_in_order(device, kind, hq, hk):
     check(result, group, group + LN(16), exact=True)
 
 
+@pytest.mark.needs("gqa")
 def test_B11_key_and_value_heads_may_differ(device, kind):
     q = first(np.ones((1, 12, 3)), kind)
     k = first(np.repeat(np.arange(2)[None, :, None], 16, axis=2), kind)

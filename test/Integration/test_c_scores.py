@@ -16,6 +16,7 @@ def scores(kind, q, k, v, d=64, **options):
     )
 
 
+@pytest.mark.needs("softcap")
 def test_C1_softcap_of_large_scores(device, kind):
     both, minus, large, small = run_all(
         [
@@ -32,6 +33,7 @@ def test_C1_softcap_of_large_scores(device, kind):
     check(small, 3, 48.2013790, exact=True)
 
 
+@pytest.mark.needs("bias_mask")
 def test_C3_scale_does_not_touch_the_bias(device, kind):
     problem = scores(kind, 0, [0, 0], [0, 1], scale=0.125)
     bias = np.array([[0, -5]], problem.q.dtype)
@@ -47,6 +49,7 @@ def test_C4_score_beyond_the_range_of_f16(device, kind):
     check(result, 0.7310586, 37601.3125, max_score=37601)
 
 
+@pytest.mark.needs("bias_mask")
 def test_C6_scale_zero_or_negative(device, kind):
     mask = np.array([[1, 1, 0]], np.int8)
     a, b, c, d, e = run_all(
@@ -66,7 +69,9 @@ def test_C6_scale_zero_or_negative(device, kind):
     check(e, 0, -INF)
 
 
-@pytest.mark.parametrize("given", ["attribute", "operand"])
+@pytest.mark.parametrize(
+    "given", ["attribute", pytest.param("operand", marks=pytest.mark.needs("scale_value"))]
+)
 def test_C7_scale_is_the_one_given(device, kind, given):
     table = [
         (1.0, 0.9996646, 8.0003354),
@@ -84,6 +89,7 @@ def test_C7_scale_is_the_one_given(device, kind, given):
         check(result, o, lse, what=f"scale {scale}: ")
 
 
+@pytest.mark.needs("causal")
 def test_C9_running_sum_starts_at_zero(device, kind):
     zero, one = heads(first(np.zeros(160), kind)), heads(spread(np.ones(160), kind))
     result = run(Problem(zero, zero, one, {"causal": True}), device)

@@ -25,6 +25,7 @@ def test_D1_tail_columns_are_not_in_the_sum(device, kind, sq):
 
 
 @pytest.mark.kinds("bf16")
+@pytest.mark.needs("strided")
 def test_D3_tight_buffers_equal_roomy_ones(device, kind):
     q, k, v = (
         unique((5, 2, s, 128), kind, seed) for seed, s in enumerate((4, 656, 656))
@@ -44,6 +45,7 @@ def test_D3_tight_buffers_equal_roomy_ones(device, kind):
         np.testing.assert_array_equal(outside.astype(np.float32), -7)
 
 
+@pytest.mark.needs("padded")
 def test_D4_nothing_beyond_the_length_has_an_effect(device, kind):
     poisons = [("v", np.nan), ("k", np.nan), ("kv", INF), ("kv", np.nan)]
     problems = []
@@ -56,6 +58,7 @@ def test_D4_nothing_beyond_the_length_has_an_effect(device, kind):
         check(result, 0.5, np.array([2.0, 2 + LN(3)])[:, None, None], exact=True)
 
 
+@pytest.mark.needs("padded")
 def test_D4_long_buffer_with_a_poisoned_end(device, kind):
     q = heads(spread([0.5], kind))
     k, v = (heads(spread(np.full(4096, 0.5), kind)) for _ in range(2))
@@ -64,6 +67,7 @@ def test_D4_long_buffer_with_a_poisoned_end(device, kind):
     check(result, 0.5, 2 + LN(4090), exact=True)
 
 
+@pytest.mark.needs("strided")
 def test_D6_head_sizes(device, kind):
     problems = []
     sizes = [8, 40, 72, 80, 96, 160, 256]
@@ -93,6 +97,7 @@ def test_D6_upper_half_of_the_head(device, kind):
 
 @pytest.mark.parametrize("d", [64, 128, 256])
 @pytest.mark.kinds("f16", "bf16")
+@pytest.mark.needs("gqa")
 def test_D8_one_query_row(device, kind, d):
     shapes = [(b, hk) for b in (1, 3) for hk in (8, 2, 1)]
     problems = []
@@ -115,6 +120,7 @@ def visible_to_o_lse(visible):
         return total / np.maximum(count, 1), LN(count)
 
 
+@pytest.mark.needs("window", "causal")
 def test_D10_window_bounds(device, kind):
     table = [
         (6, 6, {"window_left": 2, "window_right": 0}, [1, 2, 3, 3, 3, 3]),
@@ -136,6 +142,7 @@ def test_D10_window_bounds(device, kind):
         check(result, *visible_to_o_lse(seen), exact=True, what=what)
 
 
+@pytest.mark.needs("causal")
 def test_D11_causal_alignment_when_lengths_differ(device, kind):
     shapes = [(2, 5), (64, 192)]
     for alignment in ("bottom_right", "top_left"):
@@ -172,6 +179,7 @@ def broadcast_view(x, shape):
     return View(padded.reshape(-1).copy(), 0, shape, tuple(strides))
 
 
+@pytest.mark.needs("bias_mask", "gqa", "strided")
 def test_D12_mask_broadcast(device, kind):
     q = np.zeros((2, 4, 6, 64), spread([0], kind).dtype)
     k = np.zeros((2, 2, 20, 64), q.dtype)
@@ -193,6 +201,7 @@ def test_D12_mask_broadcast(device, kind):
             compare.assert_same_bits(other.out, results[n].out)
 
 
+@pytest.mark.needs("bias_mask", "gqa", "strided")
 def test_D12_bias_broadcast(device, kind):
     q = np.zeros((2, 4, 6, 64), spread([0], kind).dtype)
     k = np.zeros((2, 2, 20, 64), q.dtype)
@@ -206,6 +215,7 @@ def test_D12_bias_broadcast(device, kind):
 
 
 @pytest.mark.kinds("f16")
+@pytest.mark.needs("bias_mask")
 def test_D13_additive_mask_of_a_left_padded_batch(device, kind):
     q = np.zeros((2, 2, 7, 64), np.float16)
     v = spread(np.broadcast_to(np.arange(7), (2, 2, 7)), kind)
@@ -226,6 +236,7 @@ def test_D13_additive_mask_of_a_left_padded_batch(device, kind):
     )
 
 
+@pytest.mark.needs("offsets", "causal")
 def test_offsets_place_the_diagonal(device, kind):
     table = [
         ({"q_offset": 3}, lambda i: i + 4),
@@ -245,6 +256,7 @@ def test_offsets_place_the_diagonal(device, kind):
         check(result, *expected, exact=True, what=f"{options}: ")
 
 
+@pytest.mark.needs("padded", "causal")
 def test_lengths_of_a_padded_batch(device, kind):
     # Rows beyond a query length are neutral; the diagonal ends at the lengths.
     q = np.zeros((3, 2, 5, 64), spread([0], kind).dtype)

@@ -17,6 +17,7 @@ def head_last(x):
 
 
 @pytest.mark.kinds("bf16", "f16")
+@pytest.mark.needs("strided")
 def test_E1_each_operand_as_a_transposed_view(device, kind):
     shape = (1, 16, 62, 128)
     q, v = unique(shape, kind, 1), unique(shape, kind, 2)
@@ -33,6 +34,7 @@ def test_E1_each_operand_as_a_transposed_view(device, kind):
 
 
 @pytest.mark.kinds("bf16", "f16")
+@pytest.mark.needs("strided")
 def test_E1_value_of_each_head(device, kind):
     q = np.zeros((1, 16, 62, 128), spread([0], kind).dtype)
     v = spread(np.repeat(np.arange(16)[None, :, None], 62, axis=2), kind, 128)
@@ -41,6 +43,7 @@ def test_E1_value_of_each_head(device, kind):
 
 
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.needs("strided")
 def test_E5_offset_of_a_view(device, kind, dynamic):
     k, v = np.full((20, 64), NAN), np.full((20, 64), NAN)
     k[5:14], v[5:14] = 0, np.arange(9)[:, None]
@@ -55,6 +58,7 @@ def test_E5_offset_of_a_view(device, kind, dynamic):
     np.testing.assert_array_equal(result.lse_buffer[[0, 1, 2, 5, 6, 7]], -7777)
 
 
+@pytest.mark.needs("strided")
 def test_E5_reversed_view(device, kind):
     # Row j of the view is row 8 - j of the buffer: a negative stride.
     dtype = spread([0], kind).dtype

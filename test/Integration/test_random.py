@@ -8,15 +8,11 @@ import hypothesis
 import pytest
 import random_problems
 from attn_program import assert_matches, run_all
+from devices import DEVICES
 from hypothesis import strategies as st
 from random_problems import FEATURES
 
 BATCH = 6
-
-
-def features_of(device):
-    kinds = tuple(k for k in FEATURES["kind"] if k in device.kinds)
-    return {**FEATURES, "kind": kinds}
 
 
 def run_choices(choices, device, first_seed):
@@ -28,34 +24,34 @@ def run_choices(choices, device, first_seed):
         assert_matches(result, problem, what=what)
 
 
-MATRIX = random_problems.pairwise(FEATURES)
+def batches():
+    """(device, first index, choices) of the matrix of every device."""
+    for device in DEVICES:
+        matrix = random_problems.pairwise(random_problems.features_of(device))
+        for start in range(0, len(matrix), BATCH):
+            yield pytest.param(
+                device, start, matrix[start : start + BATCH], id=f"{device}-{start}"
+            )
 
 
-@pytest.mark.parametrize("start", range(0, len(MATRIX), BATCH))
-def test_every_pair_of_features(device, start):
-    choices = [c for c in MATRIX[start : start + BATCH] if c["kind"] in device.kinds]
-    run_choices(choices, device, start)
+@pytest.mark.parametrize("on, start, choices", batches())
+def test_every_pair_of_features(on, start, choices):
+    run_choices(choices, on, start)
 
 
-def choices():
-    return st.fixed_dictionaries(
-        {name: st.sampled_from(levels) for name, levels in FEATURES.items()}
-    ).filter(random_problems.is_consistent)
-
-
-def sizes(choice, data):
-    """Lengths and head sizes beyond those of the matrix."""
-    size = st.integers(1, 70)
-    return {
-        **choice,
-        "lengths": (data.draw(size), data.draw(size)),
-        "dims": (8 * data.draw(st.integers(1, 12)), 8 * data.draw(st.integers(1, 12))),
-    }
+def draw_choice(device, data):
+    """A consistent choice with lengths and head sizes beyond those of the matrix."""
+    features = random_problems.features_of(device)
+    levels = {name: st.sampled_from(levels) for name, levels in features.items()}
+    choice = data.draw(st.fixed_dictionaries(levels).filter(random_problems.is_consistent))
+    choice["lengths"] = data.draw(st.tuples(st.integers(1, 70), st.integers(1, 70)))
+    dqk, dv = data.draw(st.tuples(st.integers(1, 12), st.integers(1, 12)))
+    choice["dims"] = (8 * dqk, 8 * dv)
+    return choice
 
 
 def check_drawn(device, data):
-    drawn = [sizes(data.draw(choices()), data) for _ in range(3)]
-    drawn = [c for c in drawn if c["kind"] in device.kinds]
+    drawn = [draw_choice(device, data) for _ in range(3)]
     run_choices(drawn, device, data.draw(st.integers(0, 2**20)))
 
 
@@ -73,8 +69,9 @@ def test_many_drawn_combinations(device, data):
 
 
 def test_matrix_holds_every_pair():
+    matrix = random_problems.pairwise(FEATURES)
     seen = {
-        (a, repr(c[a]), b, repr(c[b])) for c in MATRIX for a in FEATURES for b in FEATURES if a < b
+        (a, repr(c[a]), b, repr(c[b])) for c in matrix for a in FEATURES for b in FEATURES if a < b
     }
     for a, levels in FEATURES.items():
         for x in levels:
@@ -82,3 +79,8 @@ def test_matrix_holds_every_pair():
                 for y in others:
                     if a < b and random_problems.is_consistent({a: x, b: y}):
                         assert (a, repr(x), b, repr(y)) in seen
+
+
+def test_plain_choice_needs_nothing():
+    plain = {name: levels[0] for name, levels in FEATURES.items()}
+    assert random_problems.needs(plain) == []
