@@ -44,19 +44,19 @@ enum class MfmaType : uint8_t {
 struct MfmaInfo {
   /// The assembler's mnemonic, e.g. "v_mfma_f32_32x32x8_f16".
   llvm::StringRef name;
-  /// LLVM's opcode stem, e.g. "V_MFMA_F32_32X32X8F16_1K"; MC names append
-  /// "_e64", "_mac", "_vgprcd", "_gfx940_acd" and the like to it.
-  llvm::StringRef stem;
   uint8_t m, n;
   uint8_t k; ///< for sparse forms: of the dense problem (twice A's elements)
   uint8_t blocks;
   MfmaType a, b;
   bool sparse;
   bool scaled; ///< takes two scale operands
-  bool onGfx942, onGfx950;
-  /// Issue-to-result distance in passes of 4 clocks (scheduling and hazards).
-  uint8_t passes;
+  /// Passes of 4 clocks on each chip, 0 where the instruction does not exist.
+  /// Source: LLVM's scheduling model (SISchedule.td).
+  uint8_t passesGfx942, passesGfx950;
 
+  bool isOn(bool isGfx950) const {
+    return isGfx950 ? passesGfx950 : passesGfx942;
+  }
   bool isInteger() const { return a == MfmaType::I8; }
   bool isF64() const { return a == MfmaType::F64; }
   /// VGPRs of A and B; `code` is cbsz/blgp of the f8f6f4 forms.
@@ -71,7 +71,8 @@ llvm::ArrayRef<MfmaInfo> getMfmaTable();
 
 /// Finds an instruction by assembler mnemonic ("v_mfma_f32_32x32x8_f16", also
 /// the old spelling "v_mfma_f32_32x32x8f16") or by LLVM opcode name
-/// ("V_MFMA_F32_32X32X8F16_gfx940_acd"). Null if it is none of ours.
+/// ("V_MFMA_F32_32X32X8F16_gfx940_acd"). Not cheap: look up at decode. Null if
+/// it is none of ours.
 const MfmaInfo *lookupMfma(llvm::StringRef name);
 
 /// Operands of one instruction. Register arrays are [register][64 lanes],
@@ -107,15 +108,15 @@ struct MfmaOptions {
 void runMfma(const MfmaInfo &info, const MfmaOperands &operands,
              const MfmaOptions &options);
 
-/// Where an element lives: the inverse of the layouts that runMfma uses.
+/// Where an element lives, as runMfma has it.
 struct MfmaLocation {
   unsigned lane;
-  /// Element number inside the lane, counted in elements of that operand from
-  /// bit 0 of its first register.
+  /// Element number inside the lane, in elements of that operand, from bit 0 of
+  /// its first register.
   unsigned element;
 };
-/// A[row i, k] (B[k, column i] has the same map) of `block`. For sparse forms,
-/// k counts A's compressed elements; B's map is that of getDenseLocation.
+/// A[row i, k] and B[k, column j] of `block`; `code` as in getARegs. For sparse
+/// forms A's k counts compressed elements, B's the dense ones.
 MfmaLocation getALocation(const MfmaInfo &info, unsigned code, unsigned block,
                           unsigned i, unsigned k);
 MfmaLocation getBLocation(const MfmaInfo &info, unsigned code, unsigned block,
