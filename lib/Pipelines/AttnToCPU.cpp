@@ -26,13 +26,12 @@ using namespace mlir::attn;
 /// L0 to L1: tiles and the online softmax, then buffers.
 static void addTilesAndBuffers(OpPassManager &pm,
                                const AttnToCPUOptions &options) {
-  OpPassManager &func = pm.nest<func::FuncOp>();
   AttnTilePassOptions tile;
   tile.qTile = options.qTile;
-  func.addPass(createAttnTilePass(tile));
+  pm.addPass(createAttnTilePass(tile));
   AttnOnlineSoftmaxPassOptions online;
   online.kvTile = options.kvTile;
-  func.addPass(createAttnOnlineSoftmaxPass(online));
+  pm.addPass(createAttnOnlineSoftmaxPass(online));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 
@@ -45,7 +44,7 @@ static void addTilesAndBuffers(OpPassManager &pm,
 
 /// The attn ops to loops, with buffers out of the loops and freed.
 static void addLoops(OpPassManager &pm) {
-  pm.addNestedPass<func::FuncOp>(createAttnDecomposePass());
+  pm.addPass(createAttnDecomposePass());
   pm.addPass(createCanonicalizerPass());
   pm.addNestedPass<func::FuncOp>(bufferization::createBufferHoistingPass());
   pm.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());

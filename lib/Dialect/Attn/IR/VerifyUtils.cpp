@@ -93,13 +93,11 @@ LogicalResult attn::detail::verifyUnitInnerStride(Operation *op, StringRef what,
   if (!type)
     return success();
   auto [strides, offset] = type.getStridesAndOffset();
-  if (strides.empty() || strides.back() == 1 || type.getShape().back() == 1)
+  if (strides.empty() || strides.back() == 1 ||
+      ShapedType::isDynamic(strides.back()) || type.getShape().back() == 1)
     return success();
-  InFlightDiagnostic diag = op->emitOpError("expects ");
-  diag << what << " to have unit inner stride, but got ";
-  if (ShapedType::isDynamic(strides.back()))
-    return diag << "a dynamic one";
-  return diag << strides.back();
+  return op->emitOpError("expects ")
+         << what << " to have unit inner stride, but got " << strides.back();
 }
 
 LogicalResult attn::detail::verifyScoreOptions(Operation *op,

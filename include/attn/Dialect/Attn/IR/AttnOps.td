@@ -151,7 +151,8 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     * C22: `block_table` and `page_size` come together, with `seqlens_kv`; the
       page dim of key and value is `page_size`, which is positive.
     * C23: `num_kv_splits` is not negative.
-    * C24: memrefs of query, key, value and output have unit inner stride.
+    * C24: memrefs of query, key, value and output have unit inner stride, as far
+      as their types tell.
     * C25: an offset given per batch is [B].
     * C26: there are one or two destinations.
   }];
@@ -207,7 +208,10 @@ def Attn_AttentionOp : Attn_Op<"attention", [
       return getDiagonalAlignment().value_or(::mlir::attn::DiagonalAlignment::bottom_right);
     }
     /// Whether any row hides keys by their position relative to the diagonal.
-    bool hasWindow() { return getWindowLeft() >= 0 || getWindowRight() >= 0; }
+    bool hasWindow() {
+      return static_cast<int64_t>(getWindowLeft()) >= 0 ||
+             static_cast<int64_t>(getWindowRight()) >= 0;
+    }
     /// Whether the offset of the diagonal has any influence on the result.
     bool readsDiagonal() { return getCausal() || hasWindow() || getAlibiSlopes(); }
   }];
@@ -269,7 +273,10 @@ def Attn_OnlineAttentionOp : Attn_Op<"online_attention", [AttrSizedOperandSegmen
     ::mlir::Value getAcc() { return getInits()[0]; }
     ::mlir::Value getMax() { return getInits()[1]; }
     ::mlir::Value getSum() { return getInits()[2]; }
-    bool hasWindow() { return getWindowLeft() >= 0 || getWindowRight() >= 0; }
+    bool hasWindow() {
+      return static_cast<int64_t>(getWindowLeft()) >= 0 ||
+             static_cast<int64_t>(getWindowRight()) >= 0;
+    }
     bool readsDiagonal() { return getCausal() || hasWindow() || getAlibiSlope(); }
   }];
 }

@@ -11,7 +11,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def AttnTilePass : InterfacePass<"attn-tile", "::mlir::FunctionOpInterface"> {
+def AttnTilePass : Pass<"attn-tile"> {
   let summary = "tile attention into a grid of (batch, query head, query rows)";
   let description = [{
     Every `attn.attention` becomes a `scf.forall` over batches, query heads and
@@ -51,7 +51,7 @@ def AttnTilePass : InterfacePass<"attn-tile", "::mlir::FunctionOpInterface"> {
 }
 
 def AttnOnlineSoftmaxPass
-    : InterfacePass<"attn-online-softmax", "::mlir::FunctionOpInterface"> {
+    : Pass<"attn-online-softmax"> {
   let summary = "turn attention tiles into a loop over KV tiles";
   let description = [{
     Every tile of `attn-tile` becomes a `scf.for` over tiles of `kv-tile` keys
@@ -89,7 +89,7 @@ def AttnOnlineSoftmaxPass
 }
 
 def AttnDecomposePass
-    : InterfacePass<"attn-decompose", "::mlir::FunctionOpInterface"> {
+    : Pass<"attn-decompose"> {
   let summary = "decompose the online softmax into linalg, arith and math";
   let description = [{
     `attn.online_attention`, `attn.finalize` and `attn.merge_states` become
