@@ -28,11 +28,13 @@ namespace attn::rt {
 namespace {
 struct TypeRow {
   StringLiteral name;
+  StringLiteral word;
   unsigned bytes;
 };
 constexpr TypeRow typeTable[] = {
-    {"<f8", 8}, {"<f4", 4}, {"<f2", 2}, {"<i8", 8}, {"<i4", 4},
-    {"<i2", 2}, {"|i1", 1}, {"<u2", 2}, {"|u1", 1}, {"|b1", 1},
+    {"<f8", "f64", 8}, {"<f4", "f32", 4},  {"<f2", "f16", 2}, {"<i8", "i64", 8},
+    {"<i4", "i32", 4}, {"<i2", "i16", 2},  {"|i1", "i8", 1},  {"<u2", "u16", 2},
+    {"|u1", "u8", 1},  {"|b1", "bool", 1},
 };
 constexpr unsigned numTypes = std::size(typeTable);
 /// NumPy's own reader draws the line at 10000 bytes by default.
@@ -43,6 +45,10 @@ constexpr size_t maxRank = 64;
 
 StringRef stringify(NpyType type) {
   return typeTable[static_cast<unsigned>(type)].name;
+}
+
+StringRef describe(NpyType type) {
+  return typeTable[static_cast<unsigned>(type)].word;
 }
 
 unsigned getByteWidth(NpyType type) {
@@ -434,10 +440,12 @@ static RowFn getRowFn(NpyType type, DType dtype) {
   }
 }
 
-/// Calls `row` for every innermost row. Strides in bytes.
-static void copyArray(ArrayRef<int64_t> shape, const char *src,
-                      ArrayRef<int64_t> srcStrides, char *dst,
-                      ArrayRef<int64_t> dstStrides, RowFn row) {
+/// Calls `row` with the source and destination address of every innermost row,
+/// its length and strides. Strides in bytes.
+template <typename Row>
+static void walk(ArrayRef<int64_t> shape, const char *src,
+                 ArrayRef<int64_t> srcStrides, char *dst,
+                 ArrayRef<int64_t> dstStrides, Row row) {
   if (is_contained(shape, 0))
     return;
   if (shape.empty())
@@ -474,9 +482,20 @@ void NpyFile::copyTo(DType dtype, char *base, ArrayRef<int64_t> strides) const {
   } else {
     fileStrides = getContiguousStrides(shape);
   }
-  copyArray(shape, data.data(), scaled(fileStrides, getByteWidth(type)), base,
-            scaled(strides, manifest::getByteWidth(dtype)),
-            getRowFn(type, dtype));
+  walk(shape, data.data(), scaled(fileStrides, getByteWidth(type)), base,
+       scaled(strides, manifest::getByteWidth(dtype)), getRowFn(type, dtype));
+}
+
+void forEachElement(
+    const ArrayView &array,
+    function_ref<void(char *first, int64_t count, int64_t stride)> visit) {
+  SmallVector<int64_t> strides =
+      scaled(array.strides, manifest::getByteWidth(array.dtype));
+  walk(array.shape, array.base, strides, const_cast<char *>(array.base),
+       strides,
+       [&](const char *, int64_t, char *first, int64_t stride, int64_t count) {
+         visit(first, count, stride);
+       });
 }
 
 //===----------------------------------------------------------------------===//
@@ -511,9 +530,9 @@ void writeNpy(raw_ostream &os, const ArrayView &array) {
     return;
   }
   std::vector<char> packed(*bytes);
-  copyArray(array.shape, array.base, strides, packed.data(),
-            scaled(getContiguousStrides(array.shape), width),
-            getRowFn(type, array.dtype));
+  walk(array.shape, array.base, strides, packed.data(),
+       scaled(getContiguousStrides(array.shape), width),
+       getRowFn(type, array.dtype));
   os << StringRef(packed.data(), packed.size());
 }
 

@@ -8,6 +8,8 @@
 
 #include "attn/Runtime/Rounding.h"
 #include "llvm/ADT/bit.h"
+#include <cmath>
+#include <limits>
 
 namespace attn::rt {
 
@@ -45,6 +47,30 @@ uint16_t roundToF16(float value) {
   uint32_t mantissa = (magnitude & 0x7fffff) | 0x800000;
   return static_cast<uint16_t>(
       sign | shiftRightRounded(mantissa, static_cast<unsigned>(-1 - exponent)));
+}
+
+float widenF16(uint16_t bits) {
+  uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
+  uint32_t exponent = bits >> 10 & 0x1f, mantissa = bits & 0x3ff;
+  if (exponent == 0x1f)
+    return llvm::bit_cast<float>(sign | 0x7f800000 | mantissa << 13);
+  if (exponent != 0)
+    return llvm::bit_cast<float>(sign | (exponent + 112) << 23 |
+                                 mantissa << 13);
+  float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
+  return sign ? -magnitude : magnitude;
+}
+
+float roundToOdd(double value) {
+  float nearest = static_cast<float>(value);
+  double back = nearest;
+  if (back == value || value != value)
+    return nearest;
+  // Of the two neighbours, one has an odd last bit.
+  if (llvm::bit_cast<uint32_t>(nearest) & 1)
+    return nearest;
+  float infinity = std::numeric_limits<float>::infinity();
+  return std::nextafter(nearest, back < value ? infinity : -infinity);
 }
 
 } // namespace attn::rt

@@ -52,6 +52,51 @@ TEST(RoundingTest, RandomBits) {
     expectRounded(random());
 }
 
+TEST(RoundingTest, WidenF16) {
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    APFloat wide(APFloat::IEEEhalf(), APInt(16, bits));
+    bool losesInfo;
+    wide.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                 &losesInfo);
+    float value = widenF16(static_cast<uint16_t>(bits));
+    if (wide.isNaN())
+      EXPECT_TRUE(value != value) << bits;
+    else
+      EXPECT_EQ(llvm::bit_cast<uint32_t>(value),
+                wide.bitcastToAPInt().getZExtValue())
+          << bits;
+  }
+}
+
+TEST(RoundingTest, OddThenNarrowIsOneRounding) {
+  std::mt19937_64 random(20260102);
+  auto check = [](double value) {
+    bool losesInfo;
+    APFloat half(value);
+    half.convert(APFloat::IEEEhalf(), APFloat::rmNearestTiesToEven, &losesInfo);
+    APFloat bfloat(value);
+    bfloat.convert(APFloat::BFloat(), APFloat::rmNearestTiesToEven, &losesInfo);
+    ASSERT_EQ(roundToF16(roundToOdd(value)),
+              half.bitcastToAPInt().getZExtValue())
+        << value;
+    ASSERT_EQ(roundToBF16(roundToOdd(value)),
+              bfloat.bitcastToAPInt().getZExtValue())
+        << value;
+  };
+  // Just above and below ties, where two roundings go wrong.
+  for (double tie : {1.0 + 0x1p-11, 1.0 + 0x1.8p-10, 1.0 + 0x1p-8, 65520.0,
+                     0x1p-25, 0x1.8p-24, 3.0e38, 1e300, 1e-300, 0.0})
+    for (double nudge : {-0x1p-50, 0.0, 0x1p-50})
+      for (double sign : {-1.0, 1.0})
+        check(sign * tie * (1.0 + nudge));
+  for (unsigned i = 0; i < 100000; ++i) {
+    double value = llvm::bit_cast<double>(
+        // Exponents near one, so that most values are in range.
+        (random() & 0x800fffffffffffff) | ((random() % 64 + 991) << 52));
+    check(value);
+  }
+}
+
 TEST(RoundingTest, KnownValues) {
   EXPECT_EQ(roundToF16(65504.0f), 0x7bff);
   EXPECT_EQ(roundToF16(65519.9f), 0x7bff);

@@ -27,6 +27,8 @@ using manifest::DType;
 enum class NpyType { F8, F4, F2, I8, I4, I2, I1, U2, U1, B1 };
 /// As in the header: "<f4".
 llvm::StringRef stringify(NpyType type);
+/// As a word: "f32"; "u16", "u8" and "bool" for those without a name in MLIR.
+llvm::StringRef describe(NpyType type);
 unsigned getByteWidth(NpyType type);
 
 /// The type a value is written with: bf16 as the bit patterns "<u2", the 8-bit
@@ -80,6 +82,12 @@ struct ArrayView {
 
 /// Writes a version 1.0 file in C order.
 void writeNpy(llvm::raw_ostream &os, const ArrayView &array);
+
+/// Calls `visit` with the address of the first element, the number and the byte
+/// distance of the elements of every innermost row, in C order.
+void forEachElement(
+    const ArrayView &array,
+    llvm::function_ref<void(char *first, int64_t count, int64_t stride)> visit);
 
 /// Strides of a contiguous array in C order.
 llvm::SmallVector<int64_t> getContiguousStrides(llvm::ArrayRef<int64_t> shape);

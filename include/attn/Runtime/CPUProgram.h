@@ -1,0 +1,75 @@
+//===- CPUProgram.h - Code for the host -------------------------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A function of a module, compiled for the host and run in this process.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_RUNTIME_CPUPROGRAM_H
+#define ATTN_RUNTIME_CPUPROGRAM_H
+
+#include "attn/Runtime/HostBuffer.h"
+#include "attn/Runtime/Signature.h"
+#include <variant>
+
+namespace mlir {
+class ExecutionEngine;
+} // namespace mlir
+
+namespace attn::rt {
+
+class AllocationTracker;
+
+/// An argument: a buffer for a tensor or memref, the bits (zero-extended) for a
+/// scalar.
+using ArgValue = std::variant<HostBuffer *, uint64_t>;
+
+/// Results of one run, and the memory they live in.
+class CPUResults {
+public:
+  CPUResults();
+  CPUResults(CPUResults &&);
+  ~CPUResults();
+
+  /// One a result of the function. A view may point into an argument's buffer.
+  std::vector<ArrayView> views;
+
+private:
+  friend class CPUProgram;
+  std::vector<char> scalars;
+  std::unique_ptr<AllocationTracker> allocations;
+};
+
+/// Machine code of one entry point.
+class CPUProgram {
+public:
+  /// Lowers `module` in place (pipeline attn-to-cpu) and compiles it with all
+  /// features of the host. The context needs `registerCPUDialects`. Errors are
+  /// one line; MLIR's diagnostics are part of it.
+  static llvm::Expected<std::unique_ptr<CPUProgram>>
+  compile(mlir::ModuleOp module, llvm::StringRef entry);
+  ~CPUProgram();
+
+  const Signature &getSignature() const { return signature; }
+
+  /// Calls the function. Memory that the code allocates and does not free is
+  /// freed with the results. Fails when the code frees what it does not own.
+  llvm::Expected<CPUResults> run(llvm::ArrayRef<ArgValue> args) const;
+
+private:
+  CPUProgram();
+  Signature signature;
+  std::unique_ptr<mlir::ExecutionEngine> engine;
+};
+
+/// Everything that parsing, lowering and translating for the CPU needs.
+void registerCPUDialects(mlir::DialectRegistry &registry);
+
+} // namespace attn::rt
+
+#endif // ATTN_RUNTIME_CPUPROGRAM_H
