@@ -69,3 +69,16 @@ func.func @tile(%q: tensor<1x1x16x8xf32>, %o: tensor<1x1x16x8xf32>) -> tensor<1x
       outs(%o : tensor<1x1x16x8xf32>)
   return %0 : tensor<1x1x16x8xf32>
 }
+
+// -----
+
+// Nothing to write: the op goes.
+
+// CHECK-LABEL: func.func @no_rows
+// CHECK-NEXT: return
+func.func @no_rows(%q: memref<1x1x0x64xf16>, %k: memref<1x1x3x64xf16>, %o: memref<1x1x0x64xf16>,
+                   %lse: memref<1x1x0xf32>) {
+  attn.attention ins(%q, %k, %k : memref<1x1x0x64xf16>, memref<1x1x3x64xf16>, memref<1x1x3x64xf16>)
+    outs(%o, %lse : memref<1x1x0x64xf16>, memref<1x1x0xf32>)
+  return
+}

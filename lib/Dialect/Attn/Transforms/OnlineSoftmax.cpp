@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "EmptyAttention.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/Slicing.h"
@@ -327,6 +328,8 @@ struct AttnOnlineSoftmax
     IRRewriter rewriter(&getContext());
     SmallVector<AttentionOp> ops;
     getOperation()->walk([&](AttentionOp op) { ops.push_back(op); });
+    llvm::erase_if(ops,
+                   [&](AttentionOp op) { return dropIfEmpty(rewriter, op); });
     for (AttentionOp op : ops)
       if (failed(checkForm(op)))
         return signalPassFailure();

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "EmptyAttention.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/Slicing.h"
@@ -177,8 +178,8 @@ Value SequenceLoop::lseDestination(Value lse, Value sequence, Span q,
     }
     slice = memref::TransposeOp::create(
         rewriter, loc, slice,
-        AffineMapAttr::get(
-            AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, rewriter.getContext())));
+        AffineMapAttr::get(AffineMap::getPermutationMap(
+            ArrayRef<unsigned>{1, 0}, rewriter.getContext())));
   }
   return expandToRank(rewriter, loc, slice, 3);
 }
@@ -309,6 +310,8 @@ struct AttnTile : attn::impl::AttnTilePassBase<AttnTile> {
     SmallVector<AttentionOp> ops;
     getOperation()->walk([&](AttentionOp op) { ops.push_back(op); });
     for (AttentionOp op : ops) {
+      if (dropIfEmpty(rewriter, op))
+        continue;
       if (op.getLayout() == Layout::thd)
         op = SequenceLoop(rewriter, op).build();
       if (!isTile(op, qTile) && failed(tile(rewriter, op)))
