@@ -54,7 +54,8 @@ struct Kernel {
   uint32_t kernargSegmentBytes = 0;
   bool usesDynamicStack = false;
 
-  /// Raw descriptor words (COMPUTE_PGM_RSRC1..3, kernel code properties, preload).
+  /// Raw descriptor words (COMPUTE_PGM_RSRC1..3, kernel code properties,
+  /// preload).
   uint32_t rsrc1 = 0, rsrc2 = 0, rsrc3 = 0;
   uint16_t properties = 0;
   /// Kernarg preload: dwords, and the dword offset they start at.
@@ -88,8 +89,7 @@ public:
   create(llvm::MemoryBufferRef buffer);
 
   /// Reads the file at \p path and parses it.
-  static llvm::Expected<std::unique_ptr<CodeObject>>
-  load(llvm::StringRef path);
+  static llvm::Expected<std::unique_ptr<CodeObject>> load(llvm::StringRef path);
 
   ~CodeObject();
 
@@ -97,6 +97,8 @@ public:
   /// 4, 5 or 6.
   unsigned getVersion() const { return version; }
   llvm::StringRef getName() const { return name; }
+  /// Unique in this process.
+  uint64_t getId() const { return id; }
 
   llvm::ArrayRef<Kernel> getKernels() const { return kernels; }
   /// The kernel called \p name; an error that lists the kernels if there is
@@ -115,17 +117,26 @@ public:
   };
   std::optional<Symbol> lookupSymbol(llvm::StringRef name) const;
 
+  /// Where the image holds addresses of itself, to which a loader adds its
+  /// load address (64-bit words).
+  llvm::ArrayRef<uint64_t> getRelativeRelocations() const {
+    return relativeRelocations;
+  }
+
 private:
   friend class CodeObjectReader;
   CodeObject() = default;
 
   std::string name;
+  uint64_t id = 0;
   Chip chip = Chip::GFX942;
   unsigned version = 0;
   std::vector<uint8_t> image;
   uint64_t textBegin = 0, textEnd = 0;
   std::vector<Kernel> kernels;
   std::vector<std::pair<std::string, Symbol>> symbols;
+  /// Image offsets of 64-bit words that hold an address inside the image.
+  std::vector<uint64_t> relativeRelocations;
 };
 
 } // namespace attn::emu

@@ -10,7 +10,7 @@
 ///   memcpy(machine.getHostPointer(*in), data, bytes);
 ///   ...
 ///   KernargBuilder args(**(*object)->getKernel("k"));
-///   args.setPointer(0, *in);
+///   args.setValue<uint64_t>(0, *in);
 ///   auto report = machine.launch(**object, config, args.getBytes(), options);
 ///   machine.checkOutputs(*report);
 /// \endcode
@@ -26,11 +26,13 @@
 #include "attn/Emulator/Report.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
+#include <map>
 #include <memory>
 
 namespace attn::emu {
 
 class DeviceMemory;
+struct LoadedModule;
 
 /// What kernels may do with a buffer.
 enum class BufferRole : uint8_t {
@@ -44,7 +46,8 @@ enum class BufferRole : uint8_t {
   InOut,
 };
 
-/// A device with its memory. Not thread safe; a launch uses many threads inside.
+/// A device with its memory. Not thread safe; a launch uses many threads
+/// inside.
 class Machine {
 public:
   explicit Machine(Chip chip);
@@ -98,8 +101,13 @@ public:
   void checkOutputs(Report &report) const;
 
 private:
+  llvm::Expected<LoadedModule *> loadModule(const CodeObject &object);
+
   Chip chip;
   std::unique_ptr<DeviceMemory> memory;
+  /// Code objects that were launched, by CodeObject::getId: their variables
+  /// keep their values from launch to launch.
+  std::map<uint64_t, std::unique_ptr<LoadedModule>> modules;
 };
 
 /// Fills the explicit part of a kernarg segment by metadata offsets.

@@ -42,8 +42,10 @@ enum class Check : uint8_t {
   Alignment,
   /// Buffer access whose range check depends on how soffset is counted.
   BufferRange,
+  /// A barrier that some waves of a workgroup end without reaching.
+  Barriers,
 };
-inline constexpr unsigned numChecks = 8;
+inline constexpr unsigned numChecks = 9;
 
 /// Command-line name of a check, e.g. "races".
 llvm::StringRef getCheckName(Check check);

@@ -1,0 +1,198 @@
+//===- Flat.cpp - FLAT, GLOBAL and SCRATCH --------------------------------===//
+
+#include "../ISA/OpTable.h"
+#include "Memory.h"
+
+using namespace attn::emu;
+using namespace llvm;
+
+namespace {
+
+void count(Wave &w, const LaneAddresses &at, bool store, unsigned bytes) {
+  uint64_t total = uint64_t(popcount(at.active)) * bytes;
+  (store ? w.globalWrite : w.globalRead) += total;
+}
+
+template <LoadKind kind> void load(Wave &w, const Inst &i) {
+  LaneAddresses at;
+  getFlatAddresses(w, i, at);
+  count(w, at, false, i.memBytes);
+  forEachLane(at.active, [&](unsigned lane) {
+    static const uint8_t zeros[16] = {};
+    const uint8_t *from =
+        resolve(w, at.space[lane], lane, at.address[lane], i.memBytes, false);
+    writeLoaded(w, kind, i.dst, lane, from ? from : zeros, i.memWords);
+  });
+}
+
+/// Stores memBytes of each lane, starting at bit 16 for the _d16_hi forms.
+template <bool high> void store(Wave &w, const Inst &i) {
+  LaneAddresses at;
+  getFlatAddresses(w, i, at);
+  count(w, at, true, i.memBytes);
+  const uint32_t *data = w.vgpr(i.vdata);
+  forEachLane(at.active, [&](unsigned lane) {
+    uint8_t *to =
+        resolve(w, at.space[lane], lane, at.address[lane], i.memBytes, true);
+    if (!to)
+      return;
+    if (i.memBytes < 4) {
+      uint32_t value = data[lane] >> (high ? 16 : 0);
+      std::memcpy(to, &value, i.memBytes);
+      return;
+    }
+    for (unsigned word = 0; word < i.memWords; ++word)
+      std::memcpy(to + 4 * word, data + size_t(word) * numLanes + lane, 4);
+  });
+}
+
+void atomic(Wave &w, const Inst &i) {
+  const AtomicOp &op = *static_cast<const AtomicOp *>(i.extra);
+  LaneAddresses at;
+  getFlatAddresses(w, i, at);
+  count(w, at, true, op.bytes);
+  forEachLane(at.active, [&](unsigned lane) {
+    uint8_t *memory =
+        resolve(w, at.space[lane], lane, at.address[lane], op.bytes, true);
+    uint32_t old[4] = {};
+    if (memory) {
+      if (at.address[lane] % op.bytes) {
+        w.raise("atomic access at address 0x" +
+                Twine::utohexstr(at.address[lane]) + " is not aligned to " +
+                Twine(op.bytes) + " bytes");
+        return;
+      }
+      uint32_t data[4];
+      for (unsigned word = 0; word < op.dataWords; ++word)
+        data[word] = w.vgpr(i.vdata + word)[lane];
+      op.fn(w, memory, data, old);
+    }
+    if (i.returns)
+      for (unsigned word = 0; word < op.oldWords; ++word)
+        w.vgpr(i.dst + word)[lane] = old[word];
+  });
+}
+
+/// global_load_lds_*: each lane's bytes go to LDS, at a wave-uniform base.
+template <LoadKind kind> void loadToLDS(Wave &w, const Inst &i) {
+  LaneAddresses at;
+  getFlatAddresses(w, i, at);
+  count(w, at, false, i.memBytes);
+  unsigned bytes = getDMABytes(i);
+  uint32_t base = getDMABase(w, i);
+  w.ldsDMA += uint64_t(popcount(at.active)) * bytes;
+  forEachLane(at.active, [&](unsigned lane) {
+    uint8_t *to = resolveLDS(w, uint64_t(base) + lane * bytes, bytes);
+    const uint8_t *from =
+        resolve(w, at.space[lane], lane, at.address[lane], i.memBytes, false);
+    if (!to)
+      return;
+    uint8_t value[16] = {};
+    if (from) {
+      std::memcpy(value, from, i.memBytes);
+      bool negative = value[i.memBytes - 1] >> 7;
+      if ((kind == LoadKind::SByte || kind == LoadKind::SShort) && negative)
+        std::memset(value + i.memBytes, 0xff, 4 - i.memBytes);
+    }
+    std::memcpy(to, value, bytes);
+  });
+}
+
+void nothing(Wave &, const Inst &) {}
+
+} // namespace
+
+void attn::emu::addFlatOps(OpTable &t) {
+  auto setup = [&](OpInfo &info, StringRef prefix, unsigned bytes) {
+    info.memBytes = bytes;
+    info.memWords = bytes < 4 ? 1 : bytes / 4;
+    info.traits.isVMEM = 1;
+    info.traits.isFlat = prefix == "flat_";
+  };
+  static const struct {
+    const char *name;
+    unsigned bytes;
+    Handler fn;
+  } loads[] = {
+      {"load_ubyte", 1, load<LoadKind::UByte>},
+      {"load_sbyte", 1, load<LoadKind::SByte>},
+      {"load_ushort", 2, load<LoadKind::UShort>},
+      {"load_sshort", 2, load<LoadKind::SShort>},
+      {"load_dword", 4, load<LoadKind::Plain>},
+      {"load_dwordx2", 8, load<LoadKind::Plain>},
+      {"load_dwordx3", 12, load<LoadKind::Plain>},
+      {"load_dwordx4", 16, load<LoadKind::Plain>},
+      {"load_short_d16", 2, load<LoadKind::D16Lo>},
+      {"load_short_d16_hi", 2, load<LoadKind::D16Hi>},
+      {"load_ubyte_d16", 1, load<LoadKind::UByteD16Lo>},
+      {"load_ubyte_d16_hi", 1, load<LoadKind::UByteD16Hi>},
+      {"load_sbyte_d16", 1, load<LoadKind::SByteD16Lo>},
+      {"load_sbyte_d16_hi", 1, load<LoadKind::SByteD16Hi>},
+  };
+  static const struct {
+    const char *name;
+    unsigned bytes;
+    Handler fn;
+  } stores[] = {
+      {"store_byte", 1, store<false>},
+      {"store_byte_d16_hi", 1, store<true>},
+      {"store_short", 2, store<false>},
+      {"store_short_d16_hi", 2, store<true>},
+      {"store_dword", 4, store<false>},
+      {"store_dwordx2", 8, store<false>},
+      {"store_dwordx3", 12, store<false>},
+      {"store_dwordx4", 16, store<false>},
+  };
+  for (StringRef prefix : {"flat_", "global_", "scratch_"}) {
+    InstClass instClass =
+        prefix == "scratch_" ? InstClass::Scratch : InstClass::VMEM;
+    for (const auto &op : loads) {
+      OpInfo &info = t.add((prefix + op.name).str(), "-", instClass, op.fn);
+      setup(info, prefix, op.bytes);
+      info.traits.isLoad = 1;
+    }
+    for (const auto &op : stores) {
+      OpInfo &info = t.add((prefix + op.name).str(), "-", instClass, op.fn);
+      setup(info, prefix, op.bytes);
+      info.traits.isStore = 1;
+    }
+    if (prefix == "scratch_")
+      continue;
+    for (StringRef name : getAtomicNames()) {
+      if (name.starts_with("mskor") || name.starts_with("rsub") ||
+          name == "min_f32" || name == "max_f32")
+        continue;
+      const AtomicOp *op = getAtomicOp(name);
+      OpInfo &info =
+          t.add((prefix + "atomic_" + name).str(), "-", instClass, atomic);
+      setup(info, prefix, op->bytes);
+      info.memWords = op->dataWords;
+      info.extra = op;
+      info.traits.isAtomic = 1;
+      info.traits.isStore = 1;
+    }
+  }
+  static const struct {
+    const char *name;
+    unsigned bytes;
+    Handler fn;
+    bool only950;
+  } dma[] = {
+      {"global_load_lds_ubyte", 1, loadToLDS<LoadKind::UByte>, false},
+      {"global_load_lds_sbyte", 1, loadToLDS<LoadKind::SByte>, false},
+      {"global_load_lds_ushort", 2, loadToLDS<LoadKind::UShort>, false},
+      {"global_load_lds_sshort", 2, loadToLDS<LoadKind::SShort>, false},
+      {"global_load_lds_dword", 4, loadToLDS<LoadKind::Plain>, false},
+      {"global_load_lds_dwordx3", 12, loadToLDS<LoadKind::Plain>, true},
+      {"global_load_lds_dwordx4", 16, loadToLDS<LoadKind::Plain>, true},
+  };
+  for (const auto &op : dma) {
+    OpInfo &info = t.add(op.name, "-", InstClass::VMEM, op.fn);
+    setup(info, "global_", op.bytes);
+    info.traits.isLoad = 1;
+    info.traits.isLDSDMA = 1;
+    info.onlyGFX950 = op.only950;
+  }
+  for (const char *name : {"buffer_wbl2", "buffer_inv"})
+    t.add(name, "-", InstClass::Other, nothing);
+}

@@ -1,0 +1,5 @@
+//===- LaneKernelsV3.cpp - Vector loops for one x86-64 level
+//---------------===//
+
+#define ATTN_LANE_TABLES getLaneTablesV3
+#include "LaneKernels.inc"

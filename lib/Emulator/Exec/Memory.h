@@ -1,0 +1,123 @@
+//===- Memory.h - Addresses and accesses of memory instructions -*- C++ -*-===//
+///
+/// \file
+/// Address generation, shared by execution and checks, and the accessors for
+/// global, LDS and scratch bytes.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_EMULATOR_EXEC_MEMORY_H
+#define ATTN_LIB_EMULATOR_EXEC_MEMORY_H
+
+#include "../Machine/Wave.h"
+
+namespace attn::emu {
+
+enum class Space : uint8_t { Global, LDS, Scratch };
+
+/// Where the lanes of one instruction access memory.
+struct LaneAddresses {
+  /// Lanes that take part (EXEC).
+  uint64_t active = 0;
+  /// Of these: beyond the range of the buffer descriptor. A load gives 0, a
+  /// store is dropped.
+  uint64_t outOfRange = 0;
+  /// MUBUF accesses of several dwords are checked dword by dword: dwords that
+  /// are in range, for each lane (only where it is not all or none).
+  bool partial = false;
+  uint8_t dwordsInRange[numLanes];
+  /// MUBUF lanes whose verdict would change if soffset did not count, or
+  /// whose offset exceeds 32 bits.
+  uint64_t dubious = 0;
+  Space space[numLanes];
+  bool mixedSpaces = false;
+  uint64_t address[numLanes];
+};
+
+/// FLAT, GLOBAL and SCRATCH.
+void getFlatAddresses(Wave &wave, const Inst &inst, LaneAddresses &result);
+/// MUBUF. False (and the wave has raised) for descriptors that are not
+/// modelled.
+bool getBufferAddresses(Wave &wave, const Inst &inst, LaneAddresses &result);
+/// DS, one address a lane: base register + offset. The second address of the
+/// read2 / write2 family is asked for with \p second.
+void getLDSAddresses(Wave &wave, const Inst &inst, bool second,
+                     LaneAddresses &result);
+/// First LDS byte of a DMA: lane l writes at result + l * getDMABytes().
+inline uint32_t getDMABase(const Wave &wave, const Inst &inst) {
+  return wave.sgpr[regM0] + static_cast<uint32_t>(inst.offset);
+}
+/// LDS bytes a lane of a DMA writes; a narrow load still fills a dword.
+inline unsigned getDMABytes(const Inst &inst) {
+  return inst.memBytes < 4 ? 4 : inst.memBytes;
+}
+/// SMEM address (64-bit), and its bound for s_buffer_load (else 2^64 - 1).
+struct ScalarAddress {
+  uint64_t address = 0;
+  /// Bytes from `address` that are inside the descriptor's range.
+  uint64_t available = ~uint64_t(0);
+};
+ScalarAddress getScalarAddress(const Wave &wave, const Inst &inst);
+
+/// Host memory of [address, address + bytes), or null. Null has raised unless
+/// the launch is tolerant.
+uint8_t *resolveGlobal(Wave &wave, uint64_t address, unsigned bytes,
+                       bool store);
+uint8_t *resolveLDS(Wave &wave, uint64_t address, unsigned bytes);
+uint8_t *resolveScratch(Wave &wave, unsigned lane, uint64_t address,
+                        unsigned bytes);
+
+inline uint8_t *resolve(Wave &wave, Space space, unsigned lane,
+                        uint64_t address, unsigned bytes, bool store) {
+  if (space == Space::Global) {
+    const Buffer *last = wave.lastBuffer;
+    if (last && address - last->address < last->size &&
+        bytes <= last->size - (address - last->address) &&
+        last->ranges.empty() && !(store && last->role == BufferRole::Input))
+      return last->host + (address - last->address);
+    return resolveGlobal(wave, address, bytes, store);
+  }
+  if (space == Space::LDS)
+    return resolveLDS(wave, address, bytes);
+  return resolveScratch(wave, lane, address, bytes);
+}
+
+/// An atomic operation: reads `data` (operand dwords), updates memory and
+/// leaves the value before in `old`.
+struct AtomicOp {
+  void (*fn)(Wave &wave, void *memory, const uint32_t *data, uint32_t *old);
+  /// Bytes in memory, dwords of operand and of result.
+  uint8_t bytes;
+  uint8_t dataWords;
+  uint8_t oldWords;
+};
+/// Base name ("add", "smin_x2", "pk_add_f16", ...) to operation. Null if there
+/// is none.
+const AtomicOp *getAtomicOp(llvm::StringRef name);
+/// All names getAtomicOp knows.
+llvm::ArrayRef<const char *> getAtomicNames();
+
+/// How a load widens: bytes in memory and sign.
+enum class LoadKind : uint8_t {
+  Plain,
+  SByte,
+  SShort,
+  UByte,
+  UShort,
+  /// Into the low / high half, the other one stays.
+  D16Lo,
+  D16Hi,
+  SByteD16Lo,
+  SByteD16Hi,
+  UByteD16Lo,
+  UByteD16Hi,
+};
+
+/// Puts what was loaded (\p bytes at \p from) into \p words registers of
+/// \p lane.
+void writeLoaded(Wave &wave, LoadKind kind, unsigned reg, unsigned lane,
+                 const uint8_t *from, unsigned words);
+
+} // namespace attn::emu
+
+#endif // ATTN_LIB_EMULATOR_EXEC_MEMORY_H

@@ -1,0 +1,56 @@
+//===- ScalarMemory.cpp - SMEM --------------------------------------------===//
+
+#include "../ISA/OpTable.h"
+#include "Memory.h"
+
+using namespace attn::emu;
+using namespace llvm;
+
+namespace {
+
+void load(Wave &w, const Inst &i) {
+  ScalarAddress at = getScalarAddress(w, i);
+  for (unsigned word = 0; word < i.memWords; ++word) {
+    uint32_t value = 0;
+    if (uint64_t(word) * 4 + 4 <= at.available)
+      if (const uint8_t *from =
+              resolve(w, Space::Global, 0, at.address + 4 * word, 4, false))
+        std::memcpy(&value, from, 4);
+    if (w.state == WaveState::Faulted)
+      return;
+    w.sgpr[(i.dst + word) & 127] = value;
+  }
+  w.globalRead += 4 * i.memWords;
+}
+
+/// Counts this wave's instructions: monotonic, and the same in every run.
+void readClock(Wave &w, const Inst &i) { w.set64(i.dst, w.executed * 4); }
+
+void nothing(Wave &, const Inst &) {}
+
+} // namespace
+
+void attn::emu::addScalarMemoryOps(OpTable &t) {
+  static const struct {
+    const char *suffix;
+    const char *dst;
+    unsigned words;
+  } sizes[] = {{"dword", "b32", 1},
+               {"dwordx2", "b64", 2},
+               {"dwordx4", "b128", 4},
+               {"dwordx8", "b256", 8},
+               {"dwordx16", "b512", 16}};
+  for (const auto &size : sizes) {
+    for (const char *prefix : {"s_load_", "s_buffer_load_"}) {
+      OpInfo &info = t.add((Twine(prefix) + size.suffix).str(), size.dst,
+                           InstClass::SMEM, load);
+      info.memWords = size.words;
+      info.traits.isLoad = 1;
+    }
+  }
+  for (const char *name : {"s_memtime", "s_memrealtime"})
+    t.add(name, "b64", InstClass::SMEM, readClock).memWords = 2;
+  for (const char *name :
+       {"s_dcache_inv", "s_dcache_inv_vol", "s_dcache_wb", "s_dcache_wb_vol"})
+    t.add(name, "-", InstClass::SMEM, nothing);
+}

@@ -1,0 +1,67 @@
+//===- Program.h - Decoded code of a code object ---------------*- C++ -*-===//
+///
+/// \file
+/// Decodes the executable part of a code object once.
+///
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_EMULATOR_ISA_PROGRAM_H
+#define ATTN_LIB_EMULATOR_ISA_PROGRAM_H
+
+#include "Inst.h"
+#include "attn/Emulator/CodeObject.h"
+#include "llvm/ADT/DenseMap.h"
+#include <memory>
+
+namespace attn::emu {
+
+class Disassembler;
+
+/// Facts of one mnemonic that occurs in a program.
+struct OpcodeName {
+  std::string mnemonic;
+  bool supported = false;
+};
+
+class Program {
+public:
+  static llvm::Expected<std::unique_ptr<Program>>
+  create(const CodeObject &object);
+  ~Program();
+
+  /// The instruction at image offset \p address; null if none starts there.
+  const Inst *lookup(uint64_t address) const {
+    if (address < textBegin || address >= textEnd || address % 4)
+      return nullptr;
+    int32_t index = indexOfDword[(address - textBegin) / 4];
+    return index < 0 ? nullptr : &insts[index];
+  }
+  const Inst *get(int32_t index) const { return &insts[index]; }
+  llvm::ArrayRef<Inst> getInsts() const { return insts; }
+  llvm::ArrayRef<RegRange> getRegs(const Inst &inst) const {
+    return llvm::ArrayRef(regs).slice(inst.regsBegin, inst.regsCount);
+  }
+  const OpcodeName &getOpcode(const Inst &inst) const {
+    return opcodes[inst.op];
+  }
+
+  /// Disassembly; thread safe.
+  std::string getText(const Inst &inst) const;
+
+private:
+  Program();
+  friend class ProgramBuilder;
+
+  uint64_t textBegin = 0, textEnd = 0;
+  std::vector<Inst> insts;
+  std::vector<int32_t> indexOfDword;
+  std::vector<RegRange> regs;
+  std::vector<OpcodeName> opcodes;
+  /// Broadcast constants, 128 words each (a 64-bit constant needs two).
+  std::vector<std::unique_ptr<uint32_t[]>> constants;
+  std::unique_ptr<Disassembler> disassembler;
+};
+
+} // namespace attn::emu
+
+#endif // ATTN_LIB_EMULATOR_ISA_PROGRAM_H
