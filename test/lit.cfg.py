@@ -23,6 +23,7 @@ llvm_config.with_environment("FILECHECK_OPTS", "-enable-var-scope --dump-input=f
 llvm_config.add_tool_substitutions(
     [
         ToolSubst("attn-opt", unresolved="fatal"),
+        ToolSubst("attn-lsp-server", unresolved="ignore"),
         ToolSubst("attn-run", unresolved="ignore"),
         ToolSubst("attn-compile", unresolved="ignore"),
         ToolSubst("split-file", unresolved="fatal"),

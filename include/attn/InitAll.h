@@ -10,6 +10,7 @@
 #ifndef ATTN_INITALL_H
 #define ATTN_INITALL_H
 
+#include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/Transforms/BufferizableOpInterfaceImpl.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -26,6 +27,7 @@ inline void registerAttnDialects(DialectRegistry &registry) {
 
 /// Registers all passes and pipelines.
 inline void registerAttnPasses() {
+  registerAttnConversionPasses();
   registerAttnTransformsPasses();
   registerAttnPipelines();
 }

@@ -28,6 +28,18 @@ struct AttnToCPUOptions : PassPipelineOptions<AttnToCPUOptions> {
 /// identity layouts; results that are tensors become allocated memrefs.
 void buildAttnToCPUPipeline(OpPassManager &pm, const AttnToCPUOptions &options);
 
+/// Options of `attn-to-rocdl`.
+struct AttnToROCDLOptions : PassPipelineOptions<AttnToROCDLOptions> {
+  Option<std::string> chip{*this, "chip",
+                           llvm::cl::desc("target chip: gfx942 or gfx950"),
+                           llvm::cl::init("gfx950")};
+};
+
+/// A module with attention on tensors or memrefs to kernels in gpu, llvm and
+/// rocdl (one gpu.module an op) and a host side with gpu.launch_func.
+void buildAttnToROCDLPipeline(OpPassManager &pm,
+                              const AttnToROCDLOptions &options);
+
 /// Registers the pipelines by name.
 void registerAttnPipelines();
 

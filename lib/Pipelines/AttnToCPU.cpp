@@ -81,4 +81,7 @@ void attn::registerAttnPipelines() {
   PassPipelineRegistration<AttnToCPUOptions>(
       "attn-to-cpu", "attention to the LLVM dialect for the host",
       buildAttnToCPUPipeline);
+  PassPipelineRegistration<AttnToROCDLOptions>(
+      "attn-to-rocdl", "attention to GPU kernels in the LLVM dialect",
+      buildAttnToROCDLPipeline);
 }

@@ -47,7 +47,8 @@ llvm::Expected<llvm::SmallVector<char, 0>>
 emitObject(llvm::Module &module, llvm::StringRef chip, unsigned optLevel = 3);
 
 /// Links one relocatable object into a code object (.hsaco). lld wants files:
-/// they live in a fresh temporary directory that is gone on return.
+/// they live in a fresh temporary directory that is gone on return. lld resets
+/// the process's cl::opt values: read them before.
 llvm::Expected<llvm::SmallVector<char, 0>>
 linkCodeObject(llvm::ArrayRef<char> object);
 
@@ -56,6 +57,7 @@ struct KernelArgInfo {
   std::string name;
   std::string valueKind; ///< "global_buffer", "by_value", ...
   unsigned offset = 0, size = 0;
+  bool isWritten = true; ///< False if the kernel is known to read it only.
 };
 
 /// What a kernel occupies, from the code object's metadata note.

@@ -1,0 +1,86 @@
+//===- KernelConfig.h - How a wave program is cut ----------------*- C++
+//-*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The rule that turns chip, element type and head dims into tiles, waves and
+// LDS tile layouts. docs/Lowering.md prints it as one table.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_CONVERSION_KERNELCONFIG_H
+#define ATTN_CONVERSION_KERNELCONFIG_H
+
+#include "attn/Target/ChipInfo.h"
+#include "attn/Target/LinearLayout.h"
+
+namespace mlir::attn {
+
+/// Waves of a workgroup and rows of Q that one wave owns (an MFMA's columns).
+inline constexpr int64_t wavesPerGroup = 8, rowsPerWave = 32;
+
+/// Everything the builder of the forward kernel decides from.
+struct KernelConfig {
+  const ChipInfo *chip = nullptr;
+  ElementKind kind = ElementKind::BF16;
+  int64_t headDimQK = 0, headDimV = 0;
+
+  /// Keys of one tile: 32 or 64.
+  int64_t tileKV = 64;
+  /// Waves that share 32 rows of Q, each owning a share of V's columns.
+  int64_t splitV = 1;
+  /// Fragments along the contraction of Q K^T (16 bytes a lane each).
+  int64_t stepsQK = 0;
+  /// 32-column blocks of V and O that one wave owns.
+  int64_t blocksV = 0;
+  /// Blocks of V read together by one LDS read (1 with transposed reads).
+  int64_t groupV = 1;
+  /// V comes out of LDS through transposed reads.
+  bool transposedV = false;
+  /// The software-pipelined program (double-buffered LDS, two wave groups);
+  /// else the plain one: stage, wait, multiply.
+  bool pipelined = false;
+  /// Clusters that Q K^T of a tile is cut into (pipelined only).
+  int64_t clustersQK = 1;
+  /// Exponentials of a tile, of tileKV / 2 a lane, that are computed ahead, in
+  /// the cluster of P V (pipelined only).
+  int64_t earlyExps = 0;
+  /// A half-row of a tile whose P sums to more than 2^this raises the maximum.
+  int64_t voteLog2 = 24;
+
+  int64_t getTileQ() const { return wavesPerGroup / splitV * rowsPerWave; }
+  unsigned getElementBytes() const { return getByteWidth(kind); }
+  /// Elements of one 16-byte fragment.
+  int64_t getFragment() const { return 16 / getElementBytes(); }
+  /// Elements of a 128-byte line of an LDS tile.
+  int64_t getLine() const { return 128 / getElementBytes(); }
+  /// Lines of one row of K, of V, in LDS.
+  int64_t getLinesK() const;
+  int64_t getLinesV() const;
+
+  /// (row, col) -> offset in elements inside the LDS tile of K or V.
+  LinearLayout getTileLayout(bool isV) const;
+  /// Elements of that tile, padding included.
+  int64_t getTileElements(bool isV) const;
+  /// What one DMA instruction moves: (lane, elt, wave, instr) -> (row, col).
+  /// In LDS the lanes of one instruction are consecutive.
+  LinearLayout getStagingLayout(bool isV) const;
+  int64_t getStagingInstructions(bool isV) const;
+  /// LDS bytes of the whole kernel.
+  int64_t getLDSBytes() const;
+};
+
+/// The rule. `headDimQK` and `headDimV` are multiples of 8 in 8..256; fails
+/// with the limit and the need where the LDS of `chip` is too small.
+llvm::Expected<KernelConfig> chooseKernelConfig(const ChipInfo &chip,
+                                                ElementKind kind,
+                                                int64_t headDimQK,
+                                                int64_t headDimV);
+
+} // namespace mlir::attn
+
+#endif // ATTN_CONVERSION_KERNELCONFIG_H

@@ -1,0 +1,62 @@
+//===- Passes.h - From attn.attention to ROCDL ------------------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_CONVERSION_PASSES_H
+#define ATTN_CONVERSION_PASSES_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Target/ChipInfo.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/Support/JSON.h"
+
+namespace mlir::amdgpu {
+class AMDGPUDialect;
+} // namespace mlir::amdgpu
+namespace mlir::cf {
+class ControlFlowDialect;
+} // namespace mlir::cf
+namespace mlir::LLVM {
+class LLVMDialect;
+} // namespace mlir::LLVM
+namespace mlir::ROCDL {
+class ROCDLDialect;
+} // namespace mlir::ROCDL
+namespace mlir::math {
+class MathDialect;
+} // namespace mlir::math
+namespace mlir::memref {
+class MemRefDialect;
+} // namespace mlir::memref
+namespace mlir::scf {
+class SCFDialect;
+} // namespace mlir::scf
+namespace mlir::vector {
+class VectorDialect;
+} // namespace mlir::vector
+
+namespace mlir::attn {
+
+#define GEN_PASS_DECL
+#include "attn/Conversion/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "attn/Conversion/Passes.h.inc"
+
+/// Emits one diagnostic on `op` and fails if the GPU path cannot lower it for
+/// `chip`.
+LogicalResult verifyTarget(AttentionOp op, const ChipInfo &chip);
+
+/// What the GPU path supports, chip by chip, from the tables that
+/// `verifyTarget` reads.
+llvm::json::Value getCapabilities();
+
+} // namespace mlir::attn
+
+#endif // ATTN_CONVERSION_PASSES_H

@@ -1,0 +1,115 @@
+//===- Passes.td - From attn.attention to ROCDL ------------*- tablegen -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_CONVERSION_PASSES_TD
+#define ATTN_CONVERSION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def AttnVerifyTarget : Pass<"attn-verify-target"> {
+  let summary = "check that a chip can do every attention of the module";
+  let description = [{
+    Takes any IR with `attn.attention`; changes nothing. Fails with one
+    diagnostic an op that says what is not supported, the value found, what is
+    supported and the nearest rewrite. `attn-opt --attn-print-capabilities`
+    prints the table behind it.
+
+    ```mlir
+    // error: expects head dims to be multiples of 8 in 8..256 on gfx950, but
+    // got Dqk = 100 and Dv = 100; pad to 104 and 104
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"gfx950\"", "Target chip: gfx942 or gfx950">
+  ];
+}
+
+def AttnToGPU : Pass<"attn-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "attention on memrefs to a GPU kernel and its launch";
+  let description = [{
+    Takes functions with `attn.attention` on memrefs that `attn-verify-target`
+    accepts. Leaves, for each, a `gpu.module` with a `gpu.func` that is one
+    wave's program in gpu, scf, arith, vector, memref, amdgpu and rocdl, and a
+    `gpu.launch_func` with the grid in place of the op. The module becomes a
+    `gpu.container_module`; every `gpu.module` carries the `#rocdl.target` of
+    the chip.
+
+    Global memory is read and written by `vector.transfer_read` and
+    `vector.transfer_write` on the slice of one (batch, head), whose
+    out-of-bounds semantics are the ragged edges; the LSE by a `memref.store`
+    under an `scf.if`. Tiles reach LDS by a read and a `vector.store` at a
+    wave-uniform offset plus lane times width.
+
+    ```mlir
+    attn.attention ins(%q, %k, %v : ...) outs(%o : ...)
+    // becomes
+    gpu.launch_func @f_attention::@f_attention blocks in (%g, %c1, %c1)
+        threads in (%c512, %c1, %c1) args(%q : ..., %k : ..., %v : ..., %o : ...)
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"gfx950\"", "Target chip: gfx942 or gfx950">
+  ];
+  let dependentDialects = [
+    "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::ROCDL::ROCDLDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def AttnBufferResources : Pass<"attn-buffer-resources", "::mlir::ModuleOp"> {
+  let summary = "global accesses to bounded buffer resources";
+  let description = [{
+    Takes what `attn-to-gpu` leaves. Leaves kernels whose arguments are
+    pointers (`!llvm.ptr<1>`, at the first element) and the dynamic sizes (i32)
+    and strides (i64) of their memrefs, with the launches adapted, and in which
+    every access to global memory is a `rocdl.raw.ptr.buffer` op on a resource
+    that ends with the matrix.
+
+    * The base is 64-bit arithmetic: batch, head, and the wave-uniform part of
+      the row. `num_records` is the exact byte count of the rows left, 0 beyond
+      the end, so a row outside reads 0 and its store is dropped.
+    * Lanes add row times row stride plus column, in 32 bits. Columns outside
+      the matrix, and stores under an `scf.if`, become an offset beyond every
+      resource; no branch is left.
+    * A read whose only user stores it to LDS at a wave-uniform offset plus lane
+      times width becomes a DMA. No verdict of a range check depends on the
+      scalar offset.
+
+    ```mlir
+    %x = vector.transfer_read %slice[%row, %col], %zero {in_bounds = [false, true]} : ...
+    // becomes
+    %rsrc = rocdl.make.buffer.rsrc %base, %c0_i16, %records, %flags : !llvm.ptr<1> to <8>
+    %x = rocdl.raw.ptr.buffer.load %rsrc, %offset, %c0, %c0 : vector<4xi32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::ROCDL::ROCDLDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def ConvertAttnToROCDL : Pass<"convert-attn-to-rocdl", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "kernels to the LLVM dialect";
+  let description = [{
+    Takes a `gpu.module` that `attn-buffer-resources` left, with its
+    `#rocdl.target`. Leaves gpu, llvm and rocdl only, ready for translation to
+    LLVM IR: upstream's conversion patterns with `index` as i32 (every access
+    that needs more is a resource by now) and none of the device library's
+    functions.
+  }];
+  let dependentDialects = [
+    "::mlir::cf::ControlFlowDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::ROCDL::ROCDLDialect"
+  ];
+}
+
+#endif // ATTN_CONVERSION_PASSES_TD

@@ -1,0 +1,187 @@
+//===- AttnToGPU.cpp ----------------------------------------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ForwardKernel.h"
+#include "attn/Conversion/Passes.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/SymbolTable.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_ATTNTOGPU
+#include "attn/Conversion/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+static ElementKind getKind(Type type) {
+  return type.isF16()    ? ElementKind::F16
+         : type.isBF16() ? ElementKind::BF16
+                         : ElementKind::F32;
+}
+
+namespace {
+
+class Lowering {
+public:
+  Lowering(AttentionOp op, const ChipInfo &chip) : op(op), chip(chip) {}
+  LogicalResult run(SymbolTable &symbols);
+
+private:
+  gpu::GPUFuncOp createKernel(SymbolTable &symbols);
+  void launch(gpu::GPUFuncOp kernel);
+
+  AttentionOp op;
+  const ChipInfo &chip;
+  KernelConfig config;
+};
+
+} // namespace
+
+gpu::GPUFuncOp Lowering::createKernel(SymbolTable &symbols) {
+  MLIRContext *context = op.getContext();
+  OpBuilder builder(context);
+  Location loc = op.getLoc();
+  std::string name = "attention";
+  if (auto function = op->getParentOfType<func::FuncOp>())
+    name = (function.getSymName() + "_attention").str();
+  auto module = gpu::GPUModuleOp::create(builder, loc, name);
+  symbols.insert(module);
+  name = module.getName().str();
+  module.setTargetsAttr(builder.getArrayAttr(ROCDL::ROCDLTargetAttr::get(
+      context, /*optLevel=*/3, "amdgcn-amd-amdhsa", chip.name)));
+
+  SmallVector<Type> types = {op.getQuery().getType(), op.getKey().getType(),
+                             op.getValue().getType(),
+                             op.getOutputInit().getType()};
+  SmallVector<StringRef> names = {"query", "key", "value", "output"};
+  if (op.hasLse()) {
+    types.push_back(op.getLseInit().getType());
+    names.push_back("lse");
+  }
+  builder.setInsertionPointToStart(module.getBody());
+  auto kernel = gpu::GPUFuncOp::create(builder, loc, name,
+                                       builder.getFunctionType(types, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  builder.getUnitAttr());
+  kernel.setKnownBlockSizeAttr(
+      builder.getDenseI32ArrayAttr({int32_t(wavesPerGroup * 64), 1, 1}));
+  // Two waves a SIMD share its registers; AGPRs add nothing there but copies.
+  SmallVector<Attribute> passthrough;
+  for (auto [key, value] :
+       {std::pair<StringRef, StringRef>{"amdgpu-waves-per-eu", "2,2"},
+        {"amdgpu-agpr-alloc", "0"},
+        {"amdgpu-ieee", "false"},
+        {"amdgpu-implicitarg-num-bytes", "0"},
+        {"uniform-work-group-size", "true"}})
+    passthrough.push_back(builder.getStrArrayAttr({key, value}));
+  passthrough.push_back(builder.getStringAttr("nounwind"));
+  std::string size = std::to_string(wavesPerGroup * 64);
+  kernel->setAttr("rocdl.flat_work_group_size",
+                  builder.getStringAttr(size + "," + size));
+  kernel->setAttr("passthrough", builder.getArrayAttr(passthrough));
+  for (auto [index, name] : llvm::enumerate(names))
+    kernel.setArgAttr(index, "attn.name", builder.getStringAttr(name));
+  return kernel;
+}
+
+void Lowering::launch(gpu::GPUFuncOp kernel) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  bool headsLast = op.getLayout() == Layout::bshd;
+  auto dim = [&](unsigned index) -> Value {
+    return b.createOrFold<memref::DimOp>(op.getQuery(), index);
+  };
+  Value tiles = b.createOrFold<arith::CeilDivUIOp>(
+      dim(headsLast ? 1 : 2),
+      arith::ConstantIndexOp::create(b, config.getTileQ()));
+  Value grid = b.createOrFold<arith::MulIOp>(
+      b.createOrFold<arith::MulIOp>(dim(0), dim(headsLast ? 2 : 1)), tiles);
+  // Nothing to do: no launch, nothing written.
+  std::optional<int64_t> count = getConstantIntValue(grid);
+  if (count && *count == 0)
+    return;
+  if (!count) {
+    Value any = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, grid,
+                                      arith::ConstantIndexOp::create(b, 0));
+    auto guard = scf::IfOp::create(b, any, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(guard.thenBlock());
+  }
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  Value block = arith::ConstantIndexOp::create(b, wavesPerGroup * 64);
+  SmallVector<Value> operands = {op.getQuery(), op.getKey(), op.getValue(),
+                                 op.getOutputInit()};
+  if (op.hasLse())
+    operands.push_back(op.getLseInit());
+  gpu::LaunchFuncOp::create(b, kernel, {grid, one, one}, {block, one, one},
+                            /*dynamicSharedMemorySize=*/Value(), operands);
+}
+
+LogicalResult Lowering::run(SymbolTable &symbols) {
+  if (failed(verifyTarget(op, chip)))
+    return failure();
+  if (op.hasPureTensorForm())
+    return op.emitOpError("expects memref operands in attn-to-gpu; run "
+                          "one-shot-bufferize first");
+  auto query = cast<MemRefType>(op.getQuery().getType());
+  auto chosen = chooseKernelConfig(
+      chip, getKind(query.getElementType()), query.getDimSize(3),
+      cast<MemRefType>(op.getOutputInit().getType()).getDimSize(3));
+  if (!chosen)
+    return op.emitOpError(llvm::toString(chosen.takeError()));
+
+  config = *chosen;
+
+  ForwardProblem problem;
+  problem.layout = op.getLayout();
+  problem.causal = op.getCausal();
+  problem.alignment = op.getDiagonalAlignmentOrDefault();
+  problem.scale = op.getScale() ? op.getScale()->convertToDouble()
+                                : 1 / std::sqrt(double(query.getDimSize(3)));
+  problem.lse = op.hasLse();
+  problem.lseBase = op.getLseBaseOrDefault();
+
+  gpu::GPUFuncOp kernel = createKernel(symbols);
+  buildForwardKernel(kernel, config, problem);
+  launch(kernel);
+  op.erase();
+  return success();
+}
+
+namespace {
+struct AttnToGPUPass : public attn::impl::AttnToGPUBase<AttnToGPUPass> {
+  using AttnToGPUBase::AttnToGPUBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    llvm::Expected<const ChipInfo *> info = lookupChip(chip);
+    if (!info) {
+      emitError(module.getLoc(), llvm::toString(info.takeError()));
+      return signalPassFailure();
+    }
+    SmallVector<AttentionOp> ops;
+    module.walk([&](AttentionOp op) { ops.push_back(op); });
+    if (ops.empty())
+      return;
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                    UnitAttr::get(&getContext()));
+    SymbolTable symbols(module);
+    for (AttentionOp op : ops)
+      if (failed(Lowering(op, **info).run(symbols)))
+        return signalPassFailure();
+  }
+};
+} // namespace

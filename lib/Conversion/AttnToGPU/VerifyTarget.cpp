@@ -1,0 +1,230 @@
+//===- VerifyTarget.cpp -------------------------------------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Conversion/KernelConfig.h"
+#include "attn/Conversion/Passes.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_ATTNVERIFYTARGET
+#include "attn/Conversion/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+namespace {
+/// Something the op language knows and the GPU path does not lower yet.
+struct Unsupported {
+  StringRef name;
+  bool (*isUsed)(AttentionOp);
+  StringRef rewrite;
+};
+} // namespace
+
+static constexpr ElementKind kinds[] = {ElementKind::F16, ElementKind::BF16,
+                                        ElementKind::F32};
+
+static const Unsupported unsupported[] = {
+    {"bias", [](AttentionOp op) { return bool(op.getBias()); },
+     "use attn-to-cpu"},
+    {"mask", [](AttentionOp op) { return bool(op.getMask()); },
+     "use causal, or attn-to-cpu"},
+    {"alibi_slopes", [](AttentionOp op) { return bool(op.getAlibiSlopes()); },
+     "use attn-to-cpu"},
+    {"sink", [](AttentionOp op) { return bool(op.getSink()); },
+     "fold the sink into O and LSE afterwards, or use attn-to-cpu"},
+    {"seqlens_q", [](AttentionOp op) { return bool(op.getSeqlensQ()); },
+     "call once a batch on slices"},
+    {"seqlens_kv", [](AttentionOp op) { return bool(op.getSeqlensKv()); },
+     "call once a batch on slices"},
+    {"cu_seqlens_q", [](AttentionOp op) { return bool(op.getCuSeqlensQ()); },
+     "call once a sequence on slices"},
+    {"cu_seqlens_kv", [](AttentionOp op) { return bool(op.getCuSeqlensKv()); },
+     "call once a sequence on slices"},
+    {"q_offset", [](AttentionOp op) { return bool(op.getQOffset()); },
+     "slice the keys so that bottom_right or top_left applies"},
+    {"kv_offset", [](AttentionOp op) { return bool(op.getKvOffset()); },
+     "slice the keys so that bottom_right or top_left applies"},
+    {"block_table", [](AttentionOp op) { return bool(op.getBlockTable()); },
+     "gather the pages first"},
+    {"scale_value", [](AttentionOp op) { return bool(op.getScaleValue()); },
+     "give the scale as an attribute"},
+    {"softcap", [](AttentionOp op) { return bool(op.getSoftcap()); },
+     "use attn-to-cpu"},
+    {"window_left",
+     [](AttentionOp op) { return int64_t(op.getWindowLeft()) >= 0; },
+     "use attn-to-cpu"},
+    {"window_right",
+     [](AttentionOp op) {
+       return int64_t(op.getWindowRight()) >= 0 && !op.getCausal();
+     },
+     "use causal where the bound is 0, or attn-to-cpu"},
+    {"layout = thd",
+     [](AttentionOp op) { return op.getLayout() == Layout::thd; },
+     "call once a sequence on bshd slices"},
+    {"num_kv_splits above 1",
+     [](AttentionOp op) { return op.getNumKvSplits() > 1; },
+     "run attn-split-kv first"},
+};
+
+/// Bytes that a row of a memref must be a multiple of: the buffer ops' dword.
+static constexpr int64_t rowAlignment = 4;
+
+static std::optional<ElementKind> getKind(Type type) {
+  if (type.isF16())
+    return ElementKind::F16;
+  if (type.isBF16())
+    return ElementKind::BF16;
+  if (type.isF32())
+    return ElementKind::F32;
+  return std::nullopt;
+}
+
+static std::string join(ArrayRef<ElementKind> list) {
+  std::string text;
+  for (ElementKind kind : list)
+    text += (text.empty() ? "" : ", ") + getName(kind).str();
+  return text;
+}
+
+LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
+  for (const Unsupported &feature : unsupported)
+    if (feature.isUsed(op))
+      return op.emitOpError("expects no ")
+             << feature.name << " on " << chip.name << "; " << feature.rewrite;
+
+  auto query = cast<ShapedType>(op.getQuery().getType());
+  auto output = cast<ShapedType>(op.getOutputInit().getType());
+  std::optional<ElementKind> kind = getKind(query.getElementType());
+  if (!kind || output.getElementType() != query.getElementType())
+    return op.emitOpError("expects query and output element type to be one of ")
+           << join(kinds) << " and the same on " << chip.name << ", but got "
+           << query.getElementType() << " and " << output.getElementType()
+           << "; convert with arith.extf or arith.truncf around the op";
+
+  int64_t dqk = query.getDimSize(3), dv = output.getDimSize(3);
+  if (ShapedType::isDynamic(dqk) || ShapedType::isDynamic(dv))
+    return op.emitOpError("expects static head dims on ")
+           << chip.name << "; cast query, key, value and output to types with "
+           << "static head dims";
+  auto fits = [](int64_t d) {
+    return d >= minHeadDim && d <= maxHeadDim && d % headDimStep == 0;
+  };
+  if (!fits(dqk) || !fits(dv)) {
+    auto diag = op.emitOpError("expects head dims to be multiples of ")
+                << headDimStep << " in " << minHeadDim << ".." << maxHeadDim
+                << " on " << chip.name << ", but got Dqk = " << dqk
+                << " and Dv = " << dv;
+    if (dqk <= maxHeadDim && dv <= maxHeadDim && dqk > 0 && dv > 0)
+      diag << "; pad with zeros to " << llvm::alignTo(dqk, headDimStep)
+           << " and " << llvm::alignTo(dv, headDimStep);
+    else
+      diag << "; use attn-to-cpu";
+    return diag;
+  }
+
+  auto config = chooseKernelConfig(chip, *kind, dqk, dv);
+  if (!config)
+    return op.emitOpError(llvm::toString(config.takeError()))
+           << "; use smaller head dims or a narrower type";
+
+  for (Value operand :
+       {op.getQuery(), op.getKey(), op.getValue(), op.getOutputInit()}) {
+    auto type = dyn_cast<MemRefType>(operand.getType());
+    if (!type)
+      continue;
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (failed(type.getStridesAndOffset(strides, offset)))
+      return op.emitOpError("expects strided memrefs, but got ") << type;
+    int64_t bytes = getByteWidth(*kind);
+    for (int64_t stride : ArrayRef(strides).drop_back())
+      if (!ShapedType::isDynamic(stride) &&
+          (stride < 0 || stride * bytes % rowAlignment != 0))
+        return op.emitOpError("expects outer strides to be multiples of ")
+               << rowAlignment << " bytes and not negative on " << chip.name
+               << ", but got a stride of " << stride * bytes
+               << " bytes; copy the operand to a contiguous memref";
+  }
+  return success();
+}
+
+llvm::json::Value mlir::attn::getCapabilities() {
+  llvm::json::Array chips;
+  for (const ChipInfo &chip : getChips()) {
+    llvm::json::Array types, configs;
+    for (ElementKind kind : kinds) {
+      types.push_back(getName(kind));
+      for (auto [dqk, dv] : {std::pair<int64_t, int64_t>{64, 64},
+                             {128, 128},
+                             {192, 128},
+                             {256, 256}}) {
+        auto config = chooseKernelConfig(chip, kind, dqk, dv);
+        if (!config) {
+          llvm::consumeError(config.takeError());
+          continue;
+        }
+        configs.push_back(
+            llvm::json::Object{{"element_type", getName(kind)},
+                               {"head_dim_qk", dqk},
+                               {"head_dim_v", dv},
+                               {"tile_q", config->getTileQ()},
+                               {"tile_kv", config->tileKV},
+                               {"pipelined", config->pipelined},
+                               {"waves", wavesPerGroup},
+                               {"lds_bytes", config->getLDSBytes()}});
+      }
+    }
+    llvm::json::Array features;
+    for (const Unsupported &feature : unsupported)
+      features.push_back(feature.name);
+    chips.push_back(llvm::json::Object{
+        {"chip", chip.name},
+        {"element_types", std::move(types)},
+        {"head_dims", llvm::json::Object{{"min", minHeadDim},
+                                         {"max", maxHeadDim},
+                                         {"step", headDimStep}}},
+        {"layouts", llvm::json::Array{"bhsd", "bshd"}},
+        {"lse_bases", llvm::json::Array{"e", "two"}},
+        {"causal", llvm::json::Array{"bottom_right", "top_left"}},
+        {"row_alignment_bytes", rowAlignment},
+        {"lds_bytes", int64_t(chip.ldsBytes)},
+        {"vgprs", int64_t(vgprBudget)},
+        {"dma_bytes_per_lane", int64_t(chip.dmaBytesPerLane)},
+        {"mfma_32x32", llvm::json::Object{{"f16", int64_t(chip.mfmaDepth16)},
+                                          {"bf16", int64_t(chip.mfmaDepth16)},
+                                          {"f32", int64_t(chip.mfmaDepth32)}}},
+        {"configurations", std::move(configs)},
+        {"unsupported", std::move(features)}});
+  }
+  return llvm::json::Object{{"chips", std::move(chips)}};
+}
+
+namespace {
+struct VerifyTargetPass
+    : public attn::impl::AttnVerifyTargetBase<VerifyTargetPass> {
+  using AttnVerifyTargetBase::AttnVerifyTargetBase;
+
+  void runOnOperation() override {
+    llvm::Expected<const ChipInfo *> info = lookupChip(chip);
+    if (!info) {
+      emitError(getOperation()->getLoc(), llvm::toString(info.takeError()));
+      return signalPassFailure();
+    }
+    bool failedAny = false;
+    getOperation()->walk(
+        [&](AttentionOp op) { failedAny |= failed(verifyTarget(op, **info)); });
+    if (failedAny)
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

@@ -1,0 +1,143 @@
+//===- WaveBuilder.h - Vocabulary of a wave's program -----------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The builder below says things like "the K fragments of this tile" or "add up
+// the MFMAs of a fragment" in upstream dialects; the forward kernel is written
+// in its terms. All index arithmetic comes out of LinearLayouts.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_CONVERSION_ATTNTOGPU_WAVEBUILDER_H
+#define ATTN_LIB_CONVERSION_ATTNTOGPU_WAVEBUILDER_H
+
+#include "attn/Conversion/KernelConfig.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace mlir::attn {
+
+using Values = llvm::SmallVector<Value>;
+
+/// A matrix in global memory, one (batch, head) of an operand: a rank-2 memref
+/// [rows, columns].
+struct GlobalMatrix {
+  Value memref;
+  int64_t columns;
+};
+
+/// A row number, split into what the wave shares and what a lane adds.
+struct RowIndex {
+  Value uniform; ///< i32
+  Value lane;    ///< i32
+};
+
+class WaveBuilder : public ImplicitLocOpBuilder {
+public:
+  WaveBuilder(gpu::GPUFuncOp func, const KernelConfig &config);
+
+  const KernelConfig &config;
+  Type elementType, fragmentType, i32, f32;
+  VectorType accType; ///< vector<16xf32>
+  /// Values of the entry block: lane 0..63, wave 0..7 (uniform), half = lane /
+  /// 32, column = lane % 32.
+  Value lane, wave, half, column;
+  /// Which rows of the workgroup the wave owns, and which share of V.
+  Value rowWave, share;
+
+  //===--------------------------------------------------------------------===//
+  // Scalars
+  //===--------------------------------------------------------------------===//
+  Value c32(int64_t value);
+  Value cf(double value);
+  Value addi(Value a, Value b);
+  Value addi(Value a, int64_t b);
+  Value muli(Value a, int64_t b);
+  Value mins(Value a, Value b);
+  /// Ceiling or floor of a / 2^k, a signed.
+  Value shiftRight(Value a, int64_t k);
+  Value toIndex(Value a);
+  /// Runs `emit` with the insertion point in the entry block.
+  Value inEntry(llvm::function_ref<Value()> emit);
+  /// Variable and constant part of output `out` of `layout` at `constants`;
+  /// inputs "lane", "wave" and "share" that `variables` lists are the values
+  /// above. Variable parts are emitted once, in the entry block; null if zero.
+  std::pair<Value, int64_t>
+  locate(const LinearLayout &layout, llvm::StringRef out,
+         llvm::ArrayRef<llvm::StringRef> variables,
+         llvm::ArrayRef<LinearLayout::Coord> constants);
+  /// The same, as one i32.
+  Value locateValue(const LinearLayout &layout, llvm::StringRef out,
+                    llvm::ArrayRef<llvm::StringRef> variables,
+                    llvm::ArrayRef<LinearLayout::Coord> constants = {});
+
+  //===--------------------------------------------------------------------===//
+  // Memory
+  //===--------------------------------------------------------------------===//
+  /// `count` elements at [row, col]; elements outside the matrix read as 0.
+  /// `colMax`: greatest value of `col` (drops the column check if inside).
+  Value read(const GlobalMatrix &matrix, RowIndex row, Value col,
+             int64_t colMax, int64_t count);
+  /// Writes a vector; what lies outside the matrix is dropped.
+  void write(Value vector, const GlobalMatrix &matrix, RowIndex row, Value col,
+             int64_t colMax);
+  /// Moves this wave's part of the tile that starts at row `row` into LDS.
+  void stage(const GlobalMatrix &matrix, Value row, Value lds, bool isV);
+  /// K fragments of contraction step `step`: one for each 32 keys.
+  Values readK(Value lds, int64_t step);
+  /// V fragments of step `step` (2 * fragment keys), one a block.
+  /// Without transposed reads this is raw data for `finishV`.
+  Values readV(Value lds, int64_t step);
+  /// Operands made of what `readV` gave.
+  Values finishV(ValueRange raw);
+
+  //===--------------------------------------------------------------------===//
+  // Arithmetic
+  //===--------------------------------------------------------------------===//
+  /// acc + A B over one fragment: one, two or four MFMAs.
+  Value multiply(Value a, Value b, Value acc);
+  Value fma(Value a, Value b, Value c);
+  Value exp2(Value a);
+  Value fmax(Value a, Value b);
+  Value element(Value vector, int64_t i);
+  Value zeroAcc();
+  /// Two f32 -> what P keeps of them: one dword of two elements (i32), or for
+  /// f32 the two values.
+  Values pack(Value a, Value b);
+  /// What `pack` gave for the elements of a fragment -> the fragment.
+  Value fragment(ValueRange packed);
+  /// f(x, x of the lane 32 away).
+  Value joinHalves(Value x, llvm::function_ref<Value(Value, Value)> f);
+  /// Trades the upper half-wave of `a` for the lower one of `b` (i32).
+  std::pair<Value, Value> swapHalves(Value a, Value b);
+
+  //===--------------------------------------------------------------------===//
+  // Order
+  //===--------------------------------------------------------------------===//
+  void schedBarrier();
+  /// Workgroup barrier that nothing moves across.
+  void barrier();
+  /// Waits until at most `vmem` global accesses (negative: any number) are
+  /// under way, and for all LDS accesses.
+  void wait(int64_t vmem, bool lds = true);
+  /// Ties values to this place: what makes them cannot sink below it.
+  Values pin(ValueRange values, llvm::StringRef reg = "v");
+  Value pinScalar(Value value) { return pin(value, "s").front(); }
+  /// if (condition) values = then(); rare unless `likely`.
+  Values branch(Value condition, ValueRange values,
+                llvm::function_ref<Values()> then, bool likely = false);
+
+private:
+  llvm::StringMap<Value> located;
+  Operation *entryEnd = nullptr;
+};
+
+} // namespace mlir::attn
+
+#endif // ATTN_LIB_CONVERSION_ATTNTOGPU_WAVEBUILDER_H

@@ -1,0 +1,386 @@
+//===- BuildManifest.cpp - The manifest from the host function ------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reads the host function backwards: an operand of a launch is a pointer at a
+// buffer or a number; a buffer is an argument or an allocation; a number is
+// arithmetic on sizes. Nothing here knows which pass wrote the function.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Target/Compiler.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+namespace mf = ::attn::manifest;
+
+namespace {
+class ManifestBuilder {
+public:
+  ManifestBuilder(func::FuncOp function, StringRef chip,
+                  ArrayRef<KernelInfo> kernels)
+      : function(function), chip(chip), kernels(kernels) {}
+  FailureOr<mf::Manifest> run();
+
+private:
+  void nameBuffers();
+  LogicalResult addLaunch(gpu::LaunchFuncOp launch);
+  LogicalResult addKernel(gpu::LaunchFuncOp launch, const KernelInfo &info);
+  /// The buffer behind `memref`, added to the manifest at its first use.
+  FailureOr<std::string> getBuffer(Operation *user, Value memref,
+                                   bool isWritten);
+  std::optional<mf::SizeExpr> evaluate(Value value);
+  std::optional<mf::SizeExpr> getSize(Value memref, unsigned dim);
+  std::optional<mf::SizeExpr> getStride(Value memref, unsigned dim);
+  std::string getName(Value memref);
+
+  func::FuncOp function;
+  StringRef chip;
+  ArrayRef<KernelInfo> kernels;
+  mf::Manifest manifest;
+  DenseMap<Value, std::string> names;
+  unsigned workspaces = 0;
+};
+} // namespace
+
+static std::optional<mf::DType> getDType(Type type) {
+  if (type.isF64())
+    return mf::DType::F64;
+  if (type.isF32())
+    return mf::DType::F32;
+  if (type.isF16())
+    return mf::DType::F16;
+  if (type.isBF16())
+    return mf::DType::BF16;
+  if (type.isInteger(64))
+    return mf::DType::I64;
+  if (type.isInteger(32))
+    return mf::DType::I32;
+  if (type.isInteger(16))
+    return mf::DType::I16;
+  if (type.isInteger(8))
+    return mf::DType::I8;
+  if (type.isInteger(1))
+    return mf::DType::I1;
+  return std::nullopt;
+}
+
+/// The memref whose memory `value` shares, through casts.
+static Value skipCasts(Value value) {
+  while (true) {
+    if (auto cast = value.getDefiningOp<memref::CastOp>())
+      value = cast.getSource();
+    else
+      return value;
+  }
+}
+
+void ManifestBuilder::nameBuffers() {
+  for (auto [index, argument] : llvm::enumerate(function.getArguments())) {
+    auto given = function.getArgAttrOfType<StringAttr>(index, "attn.name");
+    names[argument] = given ? given.str() : "arg" + std::to_string(index);
+  }
+  // A result's name wins: a function may return an argument it has written.
+  Operation *terminator = function.getBody().back().getTerminator();
+  for (auto [index, result] : llvm::enumerate(terminator->getOperands())) {
+    auto given = function.getResultAttrOfType<StringAttr>(index, "attn.name");
+    names[skipCasts(result)] = given        ? given.str()
+                               : index == 0 ? "output"
+                               : index == 1 ? "lse"
+                                            : "result" + std::to_string(index);
+  }
+}
+
+std::string ManifestBuilder::getName(Value memref) {
+  memref = skipCasts(memref);
+  auto [it, isNew] = names.try_emplace(memref);
+  if (isNew)
+    it->second = "workspace" + std::to_string(workspaces++);
+  return it->second;
+}
+
+std::optional<mf::SizeExpr> ManifestBuilder::getSize(Value memref,
+                                                     unsigned dim) {
+  memref = skipCasts(memref);
+  auto type = cast<MemRefType>(memref.getType());
+  if (!type.isDynamicDim(dim))
+    return mf::SizeExpr(type.getDimSize(dim));
+  if (auto alloc = memref.getDefiningOp<memref::AllocOp>())
+    return evaluate(alloc.getDynamicSizes()[type.getDynamicDimIndex(dim)]);
+  return mf::SizeExpr::dim(getName(memref) + ".d" + std::to_string(dim));
+}
+
+std::optional<mf::SizeExpr> ManifestBuilder::getStride(Value memref,
+                                                       unsigned dim) {
+  memref = skipCasts(memref);
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  if (!ShapedType::isDynamic(strides[dim]))
+    return mf::SizeExpr(strides[dim]);
+  if (type.getLayout().isIdentity()) {
+    mf::SizeExpr product(1);
+    for (int64_t d = dim + 1; d < type.getRank(); ++d) {
+      std::optional<mf::SizeExpr> size = getSize(memref, d);
+      if (!size)
+        return std::nullopt;
+      product = mf::SizeExpr::mul(product, *size);
+    }
+    return product;
+  }
+  return mf::SizeExpr::dim(getName(memref) + ".stride" + std::to_string(dim));
+}
+
+std::optional<mf::SizeExpr> ManifestBuilder::evaluate(Value value) {
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return mf::SizeExpr(constant.getSExtValue());
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  auto binary = [&](auto combine) -> std::optional<mf::SizeExpr> {
+    auto lhs = evaluate(op->getOperand(0)), rhs = evaluate(op->getOperand(1));
+    if (!lhs || !rhs)
+      return std::nullopt;
+    return combine(*lhs, *rhs);
+  };
+  return llvm::TypeSwitch<Operation *, std::optional<mf::SizeExpr>>(op)
+      .Case<arith::IndexCastOp, arith::ExtSIOp, arith::ExtUIOp,
+            arith::TruncIOp>([&](auto cast) { return evaluate(cast.getIn()); })
+      .Case([&](arith::AddIOp) {
+        return binary([](auto a, auto b) { return mf::SizeExpr::add(a, b); });
+      })
+      .Case([&](arith::SubIOp) {
+        return binary([](auto a, auto b) { return mf::SizeExpr::sub(a, b); });
+      })
+      .Case([&](arith::MulIOp) {
+        return binary([](auto a, auto b) { return mf::SizeExpr::mul(a, b); });
+      })
+      .Case<arith::CeilDivUIOp, arith::CeilDivSIOp>([&](auto) {
+        return binary(
+            [](auto a, auto b) { return mf::SizeExpr::ceilDiv(a, b); });
+      })
+      .Case<arith::MinSIOp, arith::MinUIOp>([&](auto) {
+        return binary([](auto a, auto b) { return mf::SizeExpr::min(a, b); });
+      })
+      .Case<arith::MaxSIOp, arith::MaxUIOp>([&](auto) {
+        return binary([](auto a, auto b) { return mf::SizeExpr::max(a, b); });
+      })
+      .Case([&](memref::DimOp dim) -> std::optional<mf::SizeExpr> {
+        std::optional<int64_t> index = dim.getConstantIndex();
+        if (!index)
+          return std::nullopt;
+        return getSize(dim.getSource(), *index);
+      })
+      .Case([&](memref::ExtractStridedMetadataOp metadata)
+                -> std::optional<mf::SizeExpr> {
+        for (auto [d, size] : llvm::enumerate(metadata.getSizes()))
+          if (size == value)
+            return getSize(metadata.getSource(), d);
+        for (auto [d, stride] : llvm::enumerate(metadata.getStrides()))
+          if (stride == value)
+            return getStride(metadata.getSource(), d);
+        return std::nullopt;
+      })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+FailureOr<std::string> ManifestBuilder::getBuffer(Operation *user, Value memref,
+                                                  bool isWritten) {
+  memref = skipCasts(memref);
+  if (!isa<BlockArgument>(memref) && !memref.getDefiningOp<memref::AllocOp>())
+    return user->emitOpError("expects kernel buffers to be arguments or "
+                             "allocations of the function in a manifest");
+  std::string name = getName(memref);
+  for (mf::Buffer &buffer : manifest.buffers)
+    if (buffer.name == name) {
+      if (isWritten && buffer.role == mf::Role::Input)
+        buffer.role = mf::Role::Output;
+      return name;
+    }
+  auto type = cast<MemRefType>(memref.getType());
+  std::optional<mf::DType> dtype = getDType(type.getElementType());
+  if (!dtype)
+    return user->emitOpError("cannot name the element type ")
+           << type.getElementType() << " in a manifest";
+  mf::Buffer buffer;
+  buffer.name = name;
+  buffer.dtype = *dtype;
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    std::optional<mf::SizeExpr> size = getSize(memref, d),
+                                stride = getStride(memref, d);
+    if (!size || !stride)
+      return user->emitOpError("cannot express the shape of buffer '")
+             << name << "' in a manifest";
+    buffer.shape.push_back(*size);
+    buffer.strides.push_back(*stride);
+  }
+  bool isTemporary = StringRef(name).starts_with("workspace");
+  buffer.role = isTemporary ? mf::Role::Workspace
+                : isWritten ? mf::Role::Output
+                            : mf::Role::Input;
+  manifest.buffers.push_back(std::move(buffer));
+  return name;
+}
+
+/// The memref behind inttoptr(aligned pointer + offset); null if the address
+/// is something else.
+static Value findMemRef(Value pointer) {
+  auto cast = pointer.getDefiningOp<LLVM::IntToPtrOp>();
+  if (!cast)
+    return {};
+  SmallVector<Value> work = {cast.getArg()};
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      continue;
+    if (auto pointer = dyn_cast<memref::ExtractAlignedPointerAsIndexOp>(op))
+      return pointer.getSource();
+    if (isa<arith::AddIOp, arith::IndexCastOp>(op))
+      llvm::append_range(work, op->getOperands());
+  }
+  return {};
+}
+
+LogicalResult ManifestBuilder::addKernel(gpu::LaunchFuncOp launch,
+                                         const KernelInfo &info) {
+  mf::Kernel kernel;
+  kernel.name = info.name;
+  gpu::KernelDim3 block = launch.getBlockSizeOperandValues();
+  for (auto [size, value] :
+       llvm::zip(kernel.block, std::array{block.x, block.y, block.z})) {
+    APInt constant;
+    if (!matchPattern(value, m_ConstantInt(&constant)))
+      return launch.emitOpError("expects a constant block in a manifest");
+    size = constant.getZExtValue();
+  }
+  kernel.ldsBytes = info.ldsBytes;
+  kernel.kernargBytes = info.kernargBytes;
+  kernel.vgprs = info.vgprs;
+  kernel.agprs = info.agprs;
+  kernel.sgprs = info.sgprs;
+  kernel.scratchBytes = info.scratchBytes;
+  if (info.args.size() != launch.getNumKernelOperands())
+    return launch.emitOpError("expects as many operands as the kernel has "
+                              "arguments, but got ")
+           << launch.getNumKernelOperands() << " and " << info.args.size();
+  for (auto [operand, arg] : llvm::zip(launch.getKernelOperands(), info.args)) {
+    mf::Arg entry;
+    entry.offset = arg.offset;
+    entry.size = arg.size;
+    if (isa<LLVM::LLVMPointerType>(operand.getType())) {
+      Value memref = findMemRef(operand);
+      if (!memref)
+        return launch.emitOpError("expects pointers at memrefs in a manifest");
+      FailureOr<std::string> buffer = getBuffer(launch, memref, arg.isWritten);
+      if (failed(buffer))
+        return failure();
+      entry.kind = mf::ArgKind::Pointer;
+      entry.buffer = *buffer;
+      entry.name = *buffer;
+    } else {
+      entry.kind = arg.size == 8 ? mf::ArgKind::I64 : mf::ArgKind::I32;
+      std::optional<mf::SizeExpr> value = evaluate(operand);
+      if (!value)
+        return launch.emitOpError("cannot express a kernel operand over "
+                                  "dimensions in a manifest");
+      entry.value = *value;
+      entry.name = value->str();
+    }
+    if (!arg.name.empty())
+      entry.name = arg.name;
+    kernel.args.push_back(std::move(entry));
+  }
+  manifest.kernels.push_back(std::move(kernel));
+  return success();
+}
+
+LogicalResult ManifestBuilder::addLaunch(gpu::LaunchFuncOp launch) {
+  StringRef name = launch.getKernelName().getValue();
+  const KernelInfo *info = llvm::find_if(
+      kernels, [&](const KernelInfo &kernel) { return kernel.name == name; });
+  if (info == kernels.end())
+    return launch.emitOpError("expects kernel '")
+           << name << "' in the code object";
+  if (manifest.findKernel(name))
+    return launch.emitOpError(
+        "expects one launch of each kernel in a manifest");
+  if (failed(addKernel(launch, *info)))
+    return failure();
+  mf::Launch entry;
+  entry.kernel = name.str();
+  gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
+  for (auto [size, value] :
+       llvm::zip(entry.grid, std::array{grid.x, grid.y, grid.z})) {
+    std::optional<mf::SizeExpr> expression = evaluate(value);
+    if (!expression)
+      return launch.emitOpError("cannot express the grid over dimensions in a "
+                                "manifest");
+    size = *expression;
+  }
+  manifest.launches.push_back(std::move(entry));
+  return success();
+}
+
+FailureOr<mf::Manifest> ManifestBuilder::run() {
+  manifest.chip = chip.str();
+  nameBuffers();
+  WalkResult result = function.walk([&](gpu::LaunchFuncOp launch) {
+    return failed(addLaunch(launch)) ? WalkResult::interrupt()
+                                     : WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  if (llvm::Error error = manifest.validate())
+    return function.emitOpError("has no valid manifest: ")
+           << llvm::toString(std::move(error));
+  return std::move(manifest);
+}
+
+FailureOr<func::FuncOp> mlir::attn::findEntry(ModuleOp module,
+                                              llvm::StringRef entry) {
+  if (!entry.empty()) {
+    auto function = module.lookupSymbol<func::FuncOp>(entry);
+    if (!function)
+      return module.emitOpError("expects a function '") << entry << "'";
+    return function;
+  }
+  func::FuncOp found;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isDeclaration())
+      continue;
+    bool launches =
+        function.walk([](gpu::LaunchFuncOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+    if (!launches)
+      continue;
+    if (found)
+      return module.emitOpError("expects an entry to be named, since both '")
+             << found.getSymName() << "' and '" << function.getSymName()
+             << "' launch kernels";
+    found = function;
+  }
+  if (!found)
+    return module.emitOpError("expects a function that launches a kernel");
+  return found;
+}
+
+FailureOr<mf::Manifest>
+mlir::attn::buildManifest(func::FuncOp function, llvm::StringRef chip,
+                          llvm::ArrayRef<KernelInfo> kernels) {
+  return ManifestBuilder(function, chip, kernels).run();
+}

@@ -1,0 +1,216 @@
+//===- attn-compile.cpp - MLIR module to code object and manifest ---------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// attn-compile IN.mlir --chip=gfx950 -o OUT.hsaco --manifest=OUT.json
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/InitAll.h"
+#include "attn/Pipelines.h"
+#include "attn/Target/ChipInfo.h"
+#include "attn/Target/Compiler.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+namespace cl = llvm::cl;
+
+namespace {
+enum class Stage { ROCDL, LLVM, Assembly, HSACO };
+} // namespace
+
+static cl::OptionCategory category("attn-compile options");
+static cl::opt<std::string> inputFile(cl::Positional, cl::desc("<input.mlir>"),
+                                      cl::init("-"), cl::cat(category));
+static cl::opt<std::string> outputFile("o", cl::desc("output file"),
+                                       cl::value_desc("file"), cl::init("-"),
+                                       cl::cat(category));
+static cl::opt<std::string>
+    manifestFile("manifest",
+                 cl::desc("write the launch manifest (JSON) to this file"),
+                 cl::value_desc("file"), cl::cat(category));
+static cl::opt<std::string> chip("chip",
+                                 cl::desc("target chip: gfx942 or gfx950"),
+                                 cl::init("gfx950"), cl::cat(category));
+static cl::opt<std::string>
+    entry("entry",
+          cl::desc("function that the manifest describes, where "
+                   "several launch kernels"),
+          cl::cat(category));
+static cl::opt<Stage> stage(
+    "emit", cl::desc("what to write"),
+    cl::values(clEnumValN(Stage::ROCDL, "rocdl", "MLIR in gpu, llvm, rocdl"),
+               clEnumValN(Stage::LLVM, "llvm", "LLVM IR"),
+               clEnumValN(Stage::Assembly, "asm", "assembly text"),
+               clEnumValN(Stage::HSACO, "hsaco", "code object")),
+    cl::init(Stage::HSACO), cl::cat(category));
+static cl::opt<unsigned>
+    optLevel("O", cl::desc("optimization level of LLVM, 0 to 3"), cl::Prefix,
+             cl::init(3), cl::cat(category));
+static cl::opt<bool>
+    kernelStats("kernel-stats",
+                cl::desc("print the kernels' register, LDS and size figures as "
+                         "JSON to standard error"),
+                cl::cat(category));
+
+static int fail(const llvm::Twine &message) {
+  llvm::WithColor::error() << message << "\n";
+  return 1;
+}
+
+/// Writes `data` to `name`; false after a message.
+static bool writeFile(StringRef name, StringRef data) {
+  std::string message;
+  auto file = openOutputFile(name, &message);
+  if (!file) {
+    fail(message);
+    return false;
+  }
+  file->os() << data;
+  file->keep();
+  return true;
+}
+
+static std::string printKernels(ArrayRef<KernelInfo> kernels, size_t bytes) {
+  llvm::json::Array list;
+  for (const KernelInfo &kernel : kernels)
+    list.push_back(
+        llvm::json::Object{{"name", kernel.name},
+                           {"vgprs", int64_t(kernel.vgprs)},
+                           {"agprs", int64_t(kernel.agprs)},
+                           {"sgprs", int64_t(kernel.sgprs)},
+                           {"vgpr_spills", int64_t(kernel.vgprSpills)},
+                           {"sgpr_spills", int64_t(kernel.sgprSpills)},
+                           {"lds_bytes", int64_t(kernel.ldsBytes)},
+                           {"scratch_bytes", int64_t(kernel.scratchBytes)}});
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(llvm::json::Object{
+      {"kernels", std::move(list)}, {"code_object_bytes", int64_t(bytes)}});
+  return text;
+}
+
+namespace {
+/// The options, copied: linking runs lld in this process, which resets every
+/// option of the command line library to its default.
+struct Options {
+  std::string output = outputFile, manifest = manifestFile, chip = ::chip,
+              entry = ::entry;
+  Stage stage = ::stage;
+  unsigned optLevel = ::optLevel;
+  bool kernelStats = ::kernelStats;
+};
+} // namespace
+
+static int compile(ModuleOp module, const Options &opts) {
+  PassManager pm(module.getContext());
+  if (failed(applyPassManagerCLOptions(pm)))
+    return 1;
+  AttnToROCDLOptions options;
+  options.chip = opts.chip;
+  buildAttnToROCDLPipeline(pm, options);
+  if (failed(pm.run(module)))
+    return 1;
+  if (opts.stage == Stage::ROCDL) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    module.print(os);
+    os << "\n";
+    return !writeFile(opts.output, text);
+  }
+
+  llvm::LLVMContext context;
+  auto kernels = translateKernels(module, context, opts.chip, opts.optLevel);
+  if (failed(kernels))
+    return 1;
+  if (opts.stage == Stage::LLVM) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    (*kernels)->print(os, nullptr);
+    return !writeFile(opts.output, text);
+  }
+  if (opts.stage == Stage::Assembly) {
+    auto text = emitAssembly(**kernels, opts.chip, opts.optLevel);
+    if (!text)
+      return fail(llvm::toString(text.takeError()));
+    return !writeFile(opts.output, *text);
+  }
+
+  auto object = emitObject(**kernels, opts.chip, opts.optLevel);
+  if (!object)
+    return fail(llvm::toString(object.takeError()));
+  auto code = linkCodeObject(*object);
+  if (!code)
+    return fail(llvm::toString(code.takeError()));
+  auto info = readKernelInfo(*code);
+  if (!info)
+    return fail(llvm::toString(info.takeError()));
+  if (!opts.manifest.empty()) {
+    FailureOr<func::FuncOp> function = findEntry(module, opts.entry);
+    if (failed(function))
+      return 1;
+    auto manifest = buildManifest(*function, opts.chip, *info);
+    if (failed(manifest))
+      return 1;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    manifest->print(os);
+    if (!writeFile(opts.manifest, text))
+      return 1;
+  }
+  if (opts.kernelStats)
+    llvm::errs() << printKernels(*info, code->size()) << "\n";
+  return !writeFile(opts.output, StringRef(code->data(), code->size()));
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  registerPassManagerCLOptions();
+  registerMLIRContextCLOptions();
+  registerAsmPrinterCLOptions();
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(
+      argc, argv, "AttnMLIR compiler: attention to an AMD code object\n");
+  Options options;
+  // A mistake in an option is reported before any input is read.
+  if (auto info = lookupChip(chip); !info)
+    return fail("--chip: " + llvm::toString(info.takeError()));
+  if (stage != Stage::HSACO && !manifestFile.empty())
+    return fail("--manifest: expects --emit=hsaco, which knows the kernels' "
+                "registers");
+  if (optLevel > 3)
+    return fail("-O: expects a level of 0 to 3, but got " +
+                llvm::Twine(optLevel));
+
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registerAttnDialects(registry);
+  registerKernelTranslation(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+
+  std::string message;
+  auto file = openInputFile(inputFile, &message);
+  if (!file)
+    return fail(message);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(file), SMLoc());
+  SourceMgrDiagnosticHandler handler(sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return 1;
+  return compile(*module, options);
+}
