@@ -13,6 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
+#include <map>
 
 using namespace attn::emu;
 using namespace llvm;
@@ -64,7 +65,7 @@ private:
   Program &program;
   const CodeObject &object;
   DenseMap<unsigned, OpcodeEntry> byMCOpcode;
-  DenseMap<uint64_t, const uint32_t *> constantPool;
+  std::map<uint64_t, const uint32_t *> constantPool; // ~0 is a common key.
 };
 } // namespace attn::emu
 
