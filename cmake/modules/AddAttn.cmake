@@ -84,3 +84,32 @@ function(add_attn_unittest name)
   add_dependencies(AttnUnitTests ${name})
   set_property(GLOBAL APPEND PROPERTY ATTN_UNITTESTS "$<TARGET_FILE:${name}>")
 endfunction()
+
+# add_attn_fuzzer(name sources... CORPUS folder [MLIR|LLVM] [LINK_LIBS libs...])
+#   A libFuzzer program, with ATTN_ENABLE_FUZZERS only. The target fuzz-attn runs
+#   each for ATTN_FUZZ_SECONDS, starting from the files in the corpus folder.
+#   What it finds stays in the build tree.
+function(add_attn_fuzzer name)
+  if(NOT ATTN_ENABLE_FUZZERS)
+    return()
+  endif()
+  cmake_parse_arguments(FUZZ "" "CORPUS" "" ${ARGN})
+  _attn_parse(${FUZZ_UNPARSED_ARGUMENTS})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  _attn_compile_options(${name})
+  _attn_pch(${name} ${ARG_FLAVOUR})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} ${ARG_BASE})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set(grown "${CMAKE_CURRENT_BINARY_DIR}/${name}.corpus")
+  file(MAKE_DIRECTORY "${grown}")
+  add_custom_target(fuzz-${name}
+    COMMAND ${name} -max_total_time=${ATTN_FUZZ_SECONDS} -timeout=10
+            -rss_limit_mb=2048 -print_final_stats=1
+            "-artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/"
+            "${grown}" "${CMAKE_CURRENT_SOURCE_DIR}/${FUZZ_CORPUS}"
+    USES_TERMINAL VERBATIM)
+  if(NOT TARGET fuzz-attn)
+    add_custom_target(fuzz-attn)
+  endif()
+  add_dependencies(fuzz-attn fuzz-${name})
+endfunction()

@@ -262,17 +262,16 @@ static Expected<NpyType> parseType(StringRef descr) {
                           descr.drop_front() == name.drop_front()))
       return static_cast<NpyType>(i);
   }
+  std::string got = all_of(descr, isPrint)
+                        ? "'" + descr.take_front(16).str() + "'"
+                        : "something unprintable";
   if (descr.starts_with(">"))
-    return createStringError("expects little endian elements, but got '" +
-                             descr.take_front(16) + "'");
-  bool printable = all_of(descr, isPrint);
+    return createStringError("expects little endian elements, but got " + got);
   return createStringError(
       "expects element type " +
       join(map_range(typeTable, [](const TypeRow &row) { return row.name; }),
            ", ") +
-      ", but got " +
-      (printable ? "'" + descr.take_front(16).str() + "'"
-                 : std::string("something unprintable")));
+      ", but got " + got);
 }
 
 //===----------------------------------------------------------------------===//

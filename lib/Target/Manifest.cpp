@@ -147,8 +147,9 @@ struct Cursor {
 
   Expected<std::string> string() const {
     std::optional<StringRef> text = value ? value->getAsString() : std::nullopt;
-    if (!text)
-      return expected("a string");
+    // Names are part of one-line messages.
+    if (!text || any_of(*text, [](unsigned char c) { return c < ' '; }))
+      return expected("a string without control characters");
     return text->str();
   }
 

@@ -269,7 +269,10 @@ TEST(NpyTest, WrongTypes) {
             "'f.npy': expects element type <f8, <f4, <f2, <i8, <i4, <i2, |i1, "
             "<u2, |u1, |b1, but got '<c8'");
   EXPECT_EQ(type("|O").substr(0, 30), "'f.npy': expects element type ");
+  // A message stays one line (found by fuzzing).
   EXPECT_EQ(type("\n").find('\n'), std::string::npos);
+  EXPECT_EQ(type(">\n"), "'f.npy': expects little endian elements, but got "
+                         "something unprintable");
 }
 
 TEST(NpyTest, OpenNamesThePath) {

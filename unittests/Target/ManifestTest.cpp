@@ -116,7 +116,10 @@ TEST(ManifestTest, StructureErrors) {
   EXPECT_EQ(mutated("\"version\": 1,", ""),
             "version: expects a non-negative integer, but got nothing");
   EXPECT_EQ(mutated("\"gfx950\"", "950"),
-            "chip: expects a string, but got 950");
+            "chip: expects a string without control characters, but got 950");
+  EXPECT_EQ(mutated("\"gfx950\"", "\"gfx\\n950\""),
+            "chip: expects a string without control characters, but got "
+            "\"gfx\\n950\"");
   EXPECT_EQ(mutated("[256, 2, 1]", "[256, 2]"),
             "kernels[0].block: expects an array of 3, but got an array of 2");
   EXPECT_EQ(mutated("[256, 2, 1]", "[256, -2, 1]"),
