@@ -1,5 +1,4 @@
-//===- InitAll.h - Registration of all of AttnMLIR ---------------*- C++
-//-*-===//
+//===- InitAll.h - Registration of all of AttnMLIR --------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- attn-opt.cpp - The optimizer driver -----------------------*- C++
-//-*-===//
+//===- attn-opt.cpp - The optimizer driver ----------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- AttentionOp.cpp - attn.attention -------------------------------*- C++
-//-*-===//
+//===- AttentionOp.cpp - attn.attention -------------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -12,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -84,7 +84,14 @@ void AttentionOp::print(OpAsmPrinter &printer) {
 namespace {
 /// The problem's dims as far as the types tell, gathered while verifying.
 struct Dims {
-  int64_t batch, queryHeads, queryLength, keyLength, headDim, valueDim;
+  int64_t batch = ShapedType::kDynamic;
+  int64_t queryHeads = ShapedType::kDynamic, keyHeads = ShapedType::kDynamic,
+          valueHeads = ShapedType::kDynamic;
+  int64_t queryDim = ShapedType::kDynamic, valueDim = ShapedType::kDynamic;
+  /// Rows of the query tensor; for `thd` those of all sequences.
+  int64_t rows = ShapedType::kDynamic;
+  /// Rows and keys of a score matrix; unknown for `thd`, and keys if paged.
+  int64_t queryLength = ShapedType::kDynamic, keyLength = ShapedType::kDynamic;
 };
 } // namespace
 
@@ -110,13 +117,14 @@ static LogicalResult verifyScalarsAndOptions(AttentionOp op) {
       return op.emitOpError("expects either diagonal_alignment or explicit "
                             "offsets, but got both");
   }
-  if (static_cast<int64_t>(op.getNumKvSplits()) < 0) // C23
-    return op.emitOpError("expects num_kv_splits not to be negative, but got ")
-           << static_cast<int64_t>(op.getNumKvSplits());
+  if (op.getNumKvSplits() < 0 || op.getNumKvSplits() > 65535) // C23
+    return op.emitOpError(
+               "expects num_kv_splits to be between 0 and 65535, but got ")
+           << op.getNumKvSplits();
   return success();
 }
 
-/// C1 to C7: query, key, value and output.
+/// C1 to C5, C7, C24: query, key, value and output.
 static FailureOr<Dims> verifyMainOperands(AttentionOp op) {
   DimMap map = getDimMap(op.getLayout());
   ShapedType query = shaped(op.getQuery()), key = shaped(op.getKey()),
@@ -158,97 +166,109 @@ static FailureOr<Dims> verifyMainOperands(AttentionOp op) {
              << shapeString({q}) << ", " << shapeString({k}) << " and "
              << shapeString({v});
   }
-  int64_t heads = dim(query, map.head);
-  for (auto [name, type] : {std::pair("key", key), std::pair("value", value)}) {
-    int64_t kvHeads = dim(type, map.head); // C6
-    bool ok = ShapedType::isDynamic(heads) || ShapedType::isDynamic(kvHeads) ||
-              (kvHeads == 0 ? heads == 0 : heads % kvHeads == 0);
-    if (!ok)
-      return op.emitOpError("expects query heads to be a multiple of ")
-             << name << " heads, but got " << heads << " and " << kvHeads;
+  Dims dims;
+  if (map.batch >= 0) {
+    dims.batch = dim(query, map.batch);
+    if (!paged)
+      dims.batch = refine(dims.batch,
+                          refine(dim(key, map.batch), dim(value, map.batch)));
   }
-  SmallVector<int64_t> expected(query.getShape()); // C7
-  expected[map.dim] = dim(value, map.dim);
-  if (failed(verifyShape(op, "output", op.getOutputInit(), expected)))
+  dims.queryHeads = dim(query, map.head);
+  dims.keyHeads = dim(key, map.head);
+  dims.valueHeads = dim(value, map.head);
+  dims.queryDim = refine(dim(query, map.dim), dim(key, map.dim));
+  dims.valueDim = dim(value, map.dim);
+  dims.rows = dim(query, map.seq);
+  SmallVector<int64_t *> expected(map.rank()); // C7
+  if (map.batch >= 0)
+    expected[map.batch] = &dims.batch;
+  expected[map.head] = &dims.queryHeads;
+  expected[map.seq] = &dims.rows;
+  expected[map.dim] = &dims.valueDim;
+  if (failed(verifyDims(op, "output", op.getOutputInit(), expected)))
     return failure();
+  if (map.batch >= 0) {
+    dims.queryLength = dims.rows;
+    if (!paged)
+      dims.keyLength = refine(dim(key, map.seq), dim(value, map.seq));
+  }
   for (auto [name, operand] : // C24
        {std::pair("query", op.getQuery()), std::pair("key", op.getKey()),
         std::pair("value", op.getValue()),
         std::pair("output", op.getOutputInit())})
     if (failed(verifyUnitInnerStride(op, name, operand)))
       return failure();
-
-  Dims dims;
-  if (map.batch >= 0) {
-    dims.batch = refine(dim(query, map.batch),
-                        paged ? ShapedType::kDynamic : dim(key, map.batch));
-    dims.queryLength = refine(dim(query, map.seq), dim(output, map.seq));
-    dims.keyLength = paged ? ShapedType::kDynamic
-                           : refine(dim(key, map.seq), dim(value, map.seq));
-  } else {
-    dims.batch = dims.queryLength = dims.keyLength = ShapedType::kDynamic;
-    if (Value cu = op.getCuSeqlensQ())
-      if (shaped(cu).getRank() == 1 && !shaped(cu).isDynamicDim(0))
-        dims.batch = shaped(cu).getDimSize(0) - 1;
-  }
-  dims.queryHeads = refine(heads, dim(output, map.head));
-  dims.headDim = refine(dim(query, map.dim), dim(key, map.dim));
-  dims.valueDim = refine(dim(value, map.dim), dim(output, map.dim));
   return dims;
 }
 
 /// C9: shape and type of the lse.
-static LogicalResult verifyLse(AttentionOp op, const Dims &dims) {
+static LogicalResult verifyLse(AttentionOp op, Dims &dims) {
   if (!op.hasLse())
     return success();
   ShapedType lse = shaped(op.getLseInit());
   if (!lse.getElementType().isF32())
     return op.emitOpError("expects lse of element type f32, but got ")
            << lse.getElementType();
-  ShapedType query = shaped(op.getQuery());
-  DimMap map = getDimMap(op.getLayout());
-  int64_t rows = query.getDimSize(map.seq);
-  SmallVector<int64_t> expected;
+  int64_t maxLength = ShapedType::kDynamic;
+  SmallVector<int64_t *> expected;
   switch (op.getLseLayoutOrDefault()) {
   case LseLayout::bhs:
-    expected = {dims.batch, dims.queryHeads, rows};
+    expected = {&dims.batch, &dims.queryHeads, &dims.rows};
     break;
   case LseLayout::hs_packed:
-    expected = {dims.queryHeads, rows};
+    expected = {&dims.queryHeads, &dims.rows};
     break;
   case LseLayout::sh_packed:
-    expected = {rows, dims.queryHeads};
+    expected = {&dims.rows, &dims.queryHeads};
     break;
   case LseLayout::bhs_padded:
-    expected = {dims.batch, dims.queryHeads, ShapedType::kDynamic};
+    expected = {&dims.batch, &dims.queryHeads, &maxLength};
     break;
   }
-  return verifyShape(op, "lse", op.getLseInit(), expected);
+  return verifyDims(op, "lse", op.getLseInit(), expected);
 }
 
 /// C18, C19: operands that act on scores.
-static LogicalResult verifyScoreOperands(AttentionOp op, const Dims &dims) {
-  SmallVector<int64_t> scores = {dims.batch, dims.queryHeads, dims.queryLength,
-                                 dims.keyLength};
+static LogicalResult verifyScoreOperands(AttentionOp op, Dims &dims) {
   for (auto [name, value] :
        {std::pair("bias", op.getBias()), std::pair("mask", op.getMask())})
-    if (value && failed(verifyBroadcast(op, name, value, scores)))
+    if (value && failed(verifyBroadcast(op, name, value,
+                                        {&dims.batch, &dims.queryHeads,
+                                         &dims.queryLength, &dims.keyLength})))
       return failure();
   if (Value slopes = op.getAlibiSlopes()) {
-    SmallVector<int64_t> expected = {dims.batch, dims.queryHeads};
-    ArrayRef<int64_t> shape = expected;
-    if (shaped(slopes).getRank() != 2)
-      shape = shape.drop_front();
-    if (failed(verifyShape(op, "alibi_slopes", slopes, shape)))
+    SmallVector<int64_t *> expected = {&dims.queryHeads};
+    if (shaped(slopes).getRank() == 2)
+      expected = {&dims.batch, &dims.queryHeads};
+    if (failed(verifyDims(op, "alibi_slopes", slopes, expected)))
       return failure();
   }
   if (Value sink = op.getSink())
-    return verifyShape(op, "sink", sink, {dims.queryHeads});
+    return verifyDims(op, "sink", sink, {&dims.queryHeads});
+  return success();
+}
+
+/// C6, C27: what is left once all operands told their dims.
+static LogicalResult verifyHeads(AttentionOp op, const Dims &dims) {
+  for (auto [name, dim] : {std::pair("query heads", dims.queryHeads),
+                           std::pair("key heads", dims.keyHeads),
+                           std::pair("value heads", dims.valueHeads),
+                           std::pair("query head dim", dims.queryDim),
+                           std::pair("value head dim", dims.valueDim)})
+    if (failed(verifyPositive(op, name, dim)))
+      return failure();
+  for (auto [name, heads] :
+       {std::pair("key", dims.keyHeads), std::pair("value", dims.valueHeads)})
+    if (!ShapedType::isDynamic(dims.queryHeads) &&
+        !ShapedType::isDynamic(heads) && dims.queryHeads % heads != 0)
+      return op.emitOpError("expects query heads to be a multiple of ")
+             << name << " heads, but got " << dims.queryHeads << " and "
+             << heads;
   return success();
 }
 
 /// C20 to C22, C25: operands that say where sequences and pages lie.
-static LogicalResult verifySequenceOperands(AttentionOp op, const Dims &dims) {
+static LogicalResult verifySequenceOperands(AttentionOp op, Dims &dims) {
   bool packed = op.getLayout() == Layout::thd;
   for (auto [name, value] : {std::pair("seqlens_q", op.getSeqlensQ()),
                              std::pair("seqlens_kv", op.getSeqlensKv())}) {
@@ -258,7 +278,7 @@ static LogicalResult verifySequenceOperands(AttentionOp op, const Dims &dims) {
       return op.emitOpError("expects no ")
              << name << " with layout thd, whose lengths are in cu_seqlens";
     if (isa<ShapedType>(value.getType()) &&
-        failed(verifyShape(op, name, value, {dims.batch})))
+        failed(verifyDims(op, name, value, {&dims.batch})))
       return failure();
   }
   // C21
@@ -288,6 +308,8 @@ static LogicalResult verifySequenceOperands(AttentionOp op, const Dims &dims) {
       return op.emitOpError("expects cu_seqlens_q and cu_seqlens_kv to be "
                             "equally long, but got ")
              << q << " and " << kv;
+    if (int64_t length = refine(q, kv); !ShapedType::isDynamic(length))
+      dims.batch = length - 1;
   }
   // C22
   Value table = op.getBlockTable();
@@ -302,39 +324,43 @@ static LogicalResult verifySequenceOperands(AttentionOp op, const Dims &dims) {
     if (!op.getSeqlensKv())
       return op.emitOpError("expects seqlens_kv with block_table");
     int64_t page = *op.getPageSize();
-    if (page <= 0)
-      return op.emitOpError("expects page_size to be positive, but got ")
+    if (page <= 0 || page > std::numeric_limits<int32_t>::max())
+      return op.emitOpError("expects page_size to be between 1 and 2147483647, "
+                            "but got ")
              << page;
-    int64_t dim = shaped(op.getKey()).getDimSize(getDimMap(op.getLayout()).seq);
-    if (!mayEqual(dim, page))
-      return op.emitOpError("expects the page dim of key and value to equal "
-                            "page_size, but got ")
-             << dim << " and " << page;
-    if (failed(verifyShape(op, "block_table", table,
-                           {dims.batch, ShapedType::kDynamic})))
+    int seq = getDimMap(op.getLayout()).seq;
+    for (Value pool : {op.getKey(), op.getValue()})
+      if (int64_t dim = shaped(pool).getDimSize(seq); !mayEqual(dim, page))
+        return op.emitOpError("expects the page dim of key and value to equal "
+                              "page_size, but got ")
+               << dim << " and " << page;
+    int64_t pages = ShapedType::kDynamic;
+    if (failed(verifyDims(op, "block_table", table, {&dims.batch, &pages})))
       return failure();
   }
   // C25
   for (auto [name, value] : {std::pair("q_offset", op.getQOffset()),
                              std::pair("kv_offset", op.getKvOffset())})
     if (value && isa<ShapedType>(value.getType()) &&
-        failed(verifyShape(op, name, value, {dims.batch})))
+        failed(verifyDims(op, name, value, {&dims.batch})))
       return failure();
   return success();
 }
 
 LogicalResult AttentionOp::verify() {
-  if (failed(verifyDestinationCount(*this, getInits().size())) || // C26
-      failed(verifyOneForm(*this)) ||                             // C8
+  if (failed(verifySingleOperands(*this, {"query", "key", "value"}, // C26
+                                  getProperties().operandSegmentSizes)) ||
+      failed(verifyDestinationCount(*this, getInits().size())) ||
+      failed(verifyOneForm(*this)) || // C8
       failed(verifyScalarsAndOptions(*this)))
     return failure();
   FailureOr<Dims> dims = verifyMainOperands(*this);
-  if (failed(dims))
+  if (failed(dims) || failed(verifySequenceOperands(*this, *dims)) ||
+      failed(verifyLse(*this, *dims)) ||
+      failed(verifyScoreOperands(*this, *dims)) ||
+      failed(verifyHeads(*this, *dims)))
     return failure();
-  if (failed(verifySequenceOperands(*this, *dims)) ||
-      failed(verifyLse(*this, *dims)))
-    return failure();
-  return verifyScoreOperands(*this, *dims);
+  return verifyMemRefs(*this);
 }
 
 //===----------------------------------------------------------------------===//
@@ -343,7 +369,7 @@ LogicalResult AttentionOp::verify() {
 
 void AttentionOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addDestinationStyleEffects(*this, effects);
+  addDestinationStyleEffects(*this, /*readsDestinations=*/false, effects);
 }
 
 LogicalResult
@@ -364,7 +390,6 @@ struct DropUnusedLse : OpRewritePattern<AttentionOp> {
                                 PatternRewriter &rewriter) const override {
     if (op.getNumResults() != 2 || !op.getResult(1).use_empty())
       return failure();
-    IRMapping mapping;
     auto slim =
         AttentionOp::create(rewriter, op.getLoc(), op.getQuery(), op.getKey(),
                             op.getValue(), op.getOutputInit());

@@ -1,5 +1,4 @@
-//===- AttentionTiling.cpp - TilingInterface of attn.attention --------*- C++
-//-*-===//
+//===- AttentionTiling.cpp - TilingInterface of attn.attention --*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

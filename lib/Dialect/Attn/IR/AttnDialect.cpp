@@ -1,5 +1,4 @@
-//===- AttnDialect.cpp - The attn dialect -----------------------------*- C++
-//-*-===//
+//===- AttnDialect.cpp - The attn dialect -----------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -15,6 +14,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -41,28 +42,53 @@ void AttnDialect::initialize() {
                             OnlineAttentionOp, FinalizeOp, MergeStatesOp>();
 }
 
-static LogicalResult verifyNameAttr(Operation *op, NamedAttribute attr) {
+/// An `attn.name` among `attrs`, the attribute lists of all arguments or all
+/// results of a function, at `index`.
+static LogicalResult verifyNameAttr(Operation *op, NamedAttribute attr,
+                                    ArrayAttr attrs, unsigned index) {
   if (attr.getName() != kNameAttr)
     return op->emitOpError("has unknown attribute '")
            << attr.getName().getValue() << "' of the attn dialect";
+  auto isNameChar = [](char c) {
+    return llvm::isAlnum(c) || c == '_' || c == '-' || c == '.';
+  };
   auto name = dyn_cast<StringAttr>(attr.getValue());
-  if (!name || name.getValue().empty())
+  if (!name || name.getValue().empty() ||
+      !llvm::all_of(name.getValue(), isNameChar))
     return op->emitOpError("expects '")
-           << kNameAttr << "' to be a non-empty string, but got "
-           << attr.getValue();
+           << kNameAttr << "' to be a string of letters, digits, '_', '-' and "
+           << "'.', but got " << attr.getValue();
+  if (attrs)
+    for (Attribute earlier : attrs.getValue().take_front(index))
+      if (cast<DictionaryAttr>(earlier).get(kNameAttr) == name)
+        return op->emitOpError("expects '")
+               << kNameAttr << "' to be given once, but got " << name
+               << " again";
   return success();
 }
 
-LogicalResult AttnDialect::verifyRegionArgAttribute(Operation *op, unsigned,
-                                                    unsigned,
+LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attr) {
-  return verifyNameAttr(op, attr);
+  if (attr.getName() != kNameAttr)
+    return success();
+  return op->emitOpError("expects '")
+         << kNameAttr << "' on arguments and results of functions only";
+}
+
+LogicalResult AttnDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                    unsigned index,
+                                                    NamedAttribute attr) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  return verifyNameAttr(
+      op, attr, function ? function.getArgAttrsAttr() : ArrayAttr(), index);
 }
 
 LogicalResult AttnDialect::verifyRegionResultAttribute(Operation *op, unsigned,
-                                                       unsigned,
+                                                       unsigned index,
                                                        NamedAttribute attr) {
-  return verifyNameAttr(op, attr);
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  return verifyNameAttr(
+      op, attr, function ? function.getResAttrsAttr() : ArrayAttr(), index);
 }
 
 DimMap mlir::attn::getDimMap(Layout layout) {

@@ -1,5 +1,4 @@
-//===- MergeStatesOp.cpp - attn.merge_states --------------------------*- C++
-//-*-===//
+//===- MergeStatesOp.cpp - attn.merge_states --------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -11,6 +10,7 @@
 #include "VerifyUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -74,11 +74,11 @@ static std::optional<LseBase> getProducedBase(Value lse) {
 }
 
 /// The shape of an lse that belongs to an output (M3).
-static SmallVector<int64_t> getLseShape(ArrayRef<int64_t> output, Layout layout,
-                                        LseLayout lseLayout) {
+static SmallVector<int64_t *> getLseShape(ArrayRef<int64_t *> output,
+                                          Layout layout, LseLayout lseLayout) {
   switch (layout) {
   case Layout::bhsd:
-    return SmallVector<int64_t>(output.drop_back());
+    return SmallVector<int64_t *>(output.drop_back());
   case Layout::bshd:
     return {output[0], output[2], output[1]};
   case Layout::thd:
@@ -92,7 +92,7 @@ static SmallVector<int64_t> getLseShape(ArrayRef<int64_t> output, Layout layout,
 LogicalResult MergeStatesOp::verify() {
   if (getOutputs().empty()) // M1
     return emitOpError("expects at least one state, but got none");
-  if (getOutputs().size() != getLses().size())
+  if (getOutputs().size() != getLses().size()) // M8
     return emitOpError("expects one lse an output, but got ")
            << getLses().size() << " and " << getOutputs().size();
   if (failed(verifyDestinationCount(*this, getInits().size())) || // M8
@@ -115,22 +115,23 @@ LogicalResult MergeStatesOp::verify() {
            << " with layout " << stringifyLayout(getLayout()) << ", but got "
            << stringifyLseLayout(lseLayout);
 
+  SmallVector<int64_t> shape(first.getShape());
+  auto dims = llvm::map_to_vector(shape, [](int64_t &dim) { return &dim; });
   for (auto [index, output] : llvm::enumerate(getOutputs())) { // M2
     std::string name = "output of state " + std::to_string(index);
     if (shaped(output).getElementType() != first.getElementType())
       return emitOpError("expects one element type for all outputs, but got ")
              << first.getElementType() << " and "
              << shaped(output).getElementType();
-    if (failed(verifyShape(*this, name, output, first.getShape())))
+    if (failed(verifyDims(*this, name, output, dims)))
       return failure();
   }
-  if (failed(verifyShape(*this, "output", getOutputInit(), first.getShape())))
+  if (failed(verifyDims(*this, "output", getOutputInit(), dims)))
     return failure();
-  SmallVector<int64_t> lseShape =
-      getLseShape(first.getShape(), getLayout(), lseLayout);
+  SmallVector<int64_t *> lseShape = getLseShape(dims, getLayout(), lseLayout);
   for (auto [index, lse] : llvm::enumerate(getLses())) { // M3, M4
     std::string name = "lse of state " + std::to_string(index);
-    if (failed(verifyShape(*this, name, lse, lseShape)))
+    if (failed(verifyDims(*this, name, lse, lseShape)))
       return failure();
     std::optional<LseBase> base = getProducedBase(lse);
     if (base && *base != getLseBase())
@@ -142,21 +143,27 @@ LogicalResult MergeStatesOp::verify() {
     if (!shaped(getLseInit()).getElementType().isF32())
       return emitOpError("expects lse of element type f32, but got ")
              << shaped(getLseInit()).getElementType();
-    if (failed(verifyShape(*this, "lse", getLseInit(), lseShape)))
+    if (failed(verifyDims(*this, "lse", getLseInit(), lseShape)))
       return failure();
   }
   if (Value sink = getSink()) { // M6
     if (first.getRank() != map.rank())
       return emitOpError("expects outputs of rank ")
              << map.rank() << " with sink, but got rank " << first.getRank();
-    return verifyShape(*this, "sink", sink, {first.getDimSize(map.head)});
+    if (failed(verifyDims(*this, "sink", sink, {dims[map.head]})))
+      return failure();
   }
-  return success();
+  for (Value output : getOutputs()) // M9
+    if (failed(verifyUnitInnerStride(*this, "outputs", output)))
+      return failure();
+  if (failed(verifyUnitInnerStride(*this, "output", getOutputInit())))
+    return failure();
+  return verifyMemRefs(*this);
 }
 
 void MergeStatesOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addDestinationStyleEffects(*this, effects);
+  addDestinationStyleEffects(*this, /*readsDestinations=*/false, effects);
 }
 
 LogicalResult

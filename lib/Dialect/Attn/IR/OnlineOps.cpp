@@ -1,5 +1,4 @@
-//===- OnlineOps.cpp - attn.online_attention and attn.finalize --------*- C++
-//-*-===//
+//===- OnlineOps.cpp - attn.online_attention and attn.finalize --*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -24,13 +23,14 @@ static LogicalResult verifyState(Operation *op, Value acc, Value max,
   if (!type.getElementType().isF32() && !type.getElementType().isF64())
     return op->emitOpError("expects a state of f32 or f64, but got ")
            << type.getElementType();
+  int64_t rows = type.getDimSize(0);
   for (auto [name, value] : {std::pair("max", max), std::pair("sum", sum)}) {
     if (shaped(value).getElementType() != type.getElementType())
       return op->emitOpError("expects ")
              << name << " to have the element type of acc, but got "
              << shaped(value).getElementType() << " and "
              << type.getElementType();
-    if (failed(verifyShape(op, name, value, {type.getDimSize(0)})))
+    if (failed(verifyDims(op, name, value, {&rows})))
       return failure();
   }
   return success();
@@ -93,7 +93,10 @@ void OnlineAttentionOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult OnlineAttentionOp::verify() {
-  if (getInits().size() != 3) // O7
+  if (failed(verifySingleOperands(*this, {"query", "key", "value"}, // O7
+                                  getProperties().operandSegmentSizes)))
+    return failure();
+  if (getInits().size() != 3)
     return emitOpError("expects three destinations (acc, max, sum), but got ")
            << getInits().size();
   if (failed(verifyOneForm(*this)) || failed(verifyScoreOptions(*this)))
@@ -126,17 +129,30 @@ LogicalResult OnlineAttentionOp::verify() {
   if (readsDiagonal() && !getRow()) // O4
     return emitOpError("expects 'at' (row, column) with causal, a window or "
                        "alibi_slope");
-  SmallVector<int64_t> scores = {query.getDimSize(0), key.getDimSize(0)};
+  int64_t rows = refine(query.getDimSize(0), shaped(getAcc()).getDimSize(0));
+  int64_t keys = refine(key.getDimSize(0), value.getDimSize(0));
   for (auto [name, operand] :
        {std::pair("bias", getBias()), std::pair("mask", getMask())}) // O5
-    if (operand && failed(verifyBroadcast(*this, name, operand, scores)))
+    if (operand &&
+        failed(verifyBroadcast(*this, name, operand, {&rows, &keys})))
       return failure();
-  return success();
+  for (auto [name, dim] :
+       {std::pair("query head dim",
+                  refine(query.getDimSize(1), key.getDimSize(1))),
+        std::pair("value head dim", value.getDimSize(1))}) // O8
+    if (failed(verifyPositive(*this, name, dim)))
+      return failure();
+  for (auto [name, operand] : // O9
+       {std::pair("query", getQuery()), std::pair("key", getKey()),
+        std::pair("value", getValue()), std::pair("acc", getAcc())})
+    if (failed(verifyUnitInnerStride(*this, name, operand)))
+      return failure();
+  return verifyMemRefs(*this);
 }
 
 void OnlineAttentionOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addDestinationStyleEffects(*this, effects);
+  addDestinationStyleEffects(*this, /*readsDestinations=*/true, effects);
 }
 
 LogicalResult
@@ -194,7 +210,9 @@ void FinalizeOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult FinalizeOp::verify() {
-  if (failed(verifyDestinationCount(*this, getInits().size())) || // F5
+  if (failed(verifySingleOperands(*this, {"acc", "max", "sum"}, // F5
+                                  getProperties().operandSegmentSizes)) ||
+      failed(verifyDestinationCount(*this, getInits().size())) ||
       failed(verifyOneForm(*this)) ||                             // F3
       failed(verifyState(*this, getAcc(), getMax(), getSum())) || // F1
       failed(verifyShape(*this, "output", getOutputInit(),        // F2
@@ -202,18 +220,24 @@ LogicalResult FinalizeOp::verify() {
     return failure();
   if (getLseBase() && !hasLse()) // F4
     return emitOpError("expects an lse destination with lse_base");
-  if (!hasLse())
-    return success();
-  if (!shaped(getLseInit()).getElementType().isF32())
-    return emitOpError("expects lse of element type f32, but got ")
-           << shaped(getLseInit()).getElementType();
-  return verifyShape(*this, "lse", getLseInit(),
-                     {shaped(getAcc()).getDimSize(0)});
+  if (hasLse()) {
+    if (!shaped(getLseInit()).getElementType().isF32())
+      return emitOpError("expects lse of element type f32, but got ")
+             << shaped(getLseInit()).getElementType();
+    int64_t rows = refine(shaped(getAcc()).getDimSize(0),
+                          shaped(getOutputInit()).getDimSize(0));
+    if (failed(verifyDims(*this, "lse", getLseInit(), {&rows})))
+      return failure();
+  }
+  if (failed(verifyUnitInnerStride(*this, "acc", getAcc())) || // F6
+      failed(verifyUnitInnerStride(*this, "output", getOutputInit())))
+    return failure();
+  return verifyMemRefs(*this);
 }
 
 void FinalizeOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addDestinationStyleEffects(*this, effects);
+  addDestinationStyleEffects(*this, /*readsDestinations=*/false, effects);
 }
 
 LogicalResult

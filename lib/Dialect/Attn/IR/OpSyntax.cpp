@@ -1,5 +1,4 @@
-//===- OpSyntax.cpp - Assembly format shared by the ops ---------------*- C++
-//-*-===//
+//===- OpSyntax.cpp - Assembly format shared by the ops ---------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -115,10 +114,12 @@ static ParseResult parseOptionValue(OpAsmParser &parser, StringRef name,
     return success();
   // A number of any spelling: `1`, `0.5`, `0.5 : f32`.
   double value;
+  auto integer = dyn_cast<IntegerAttr>(attr);
   if (auto number = dyn_cast<FloatAttr>(attr))
     value = number.getValueAsDouble();
-  else if (auto number = dyn_cast<IntegerAttr>(attr))
-    value = static_cast<double>(number.getInt());
+  else if (integer && !integer.getType().isInteger(1))
+    value = integer.getValue().roundToDouble(
+        !integer.getType().isUnsignedInteger());
   else
     return parser.emitError(loc, "expects ")
            << name << " to be a number, but got " << attr;
@@ -126,16 +127,22 @@ static ParseResult parseOptionValue(OpAsmParser &parser, StringRef name,
   return success();
 }
 
+static bool isOption(OperationName op, StringRef name) {
+  return name != "operandSegmentSizes" &&
+         llvm::is_contained(op.getAttributeNames(), name);
+}
+
 ParseResult attn::detail::parseOptions(OpAsmParser &parser,
                                        OperationState &state) {
-  if (failed(parser.parseOptionalLBrace()) ||
-      succeeded(parser.parseOptionalRBrace()))
-    return success();
+  SMLoc start = parser.getCurrentLocation();
   auto parseOption = [&]() -> ParseResult {
     SMLoc loc = parser.getCurrentLocation();
     std::string name;
     if (failed(parser.parseOptionalKeywordOrString(&name)))
       return parser.emitError(loc, "expects the name of an option");
+    if (!isOption(state.name, name))
+      return parser.emitError(loc, "expects an option of the op, but got '")
+             << name << "'; other attributes go in 'attributes {...}'";
     if (state.attributes.get(name))
       return parser.emitError(loc, "expects option '")
              << name << "' at most once, but got it again";
@@ -146,8 +153,26 @@ ParseResult attn::detail::parseOptions(OpAsmParser &parser,
     state.addAttribute(name, attr);
     return success();
   };
-  if (parser.parseCommaSeparatedList(parseOption) || parser.parseRBrace())
+  if (succeeded(parser.parseOptionalLBrace()) &&
+      failed(parser.parseOptionalRBrace()) &&
+      (parser.parseCommaSeparatedList(parseOption) || parser.parseRBrace()))
     return failure();
+  // Setting the wrong kind of attribute would be ignored later.
+  if (failed(state.name.verifyInherentAttrs(
+          state.attributes, [&] { return parser.emitError(start); })))
+    return failure();
+
+  NamedAttrList others;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDictWithKeyword(others))
+    return failure();
+  for (NamedAttribute attr : others) {
+    if (llvm::is_contained(state.name.getAttributeNames(), attr.getName()))
+      return parser.emitError(loc, "expects '")
+             << attr.getName().getValue()
+             << "' among the options, but got it in 'attributes'";
+    state.attributes.append(attr);
+  }
   return success();
 }
 
@@ -187,30 +212,35 @@ static void printOptionValue(OpAsmPrinter &printer, Attribute attr) {
     printer << stringifyLseBase(value.getValue());
   else if (auto value = dyn_cast<LseLayoutAttr>(attr))
     printer << stringifyLseLayout(value.getValue());
-  else
-    printer << attr;
+  else {
+    // f64 and i64 are what a bare literal is read as, so the type is left out;
+    // a float that prints in hexadecimal would be read as an integer.
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    attr.print(os, /*elideType=*/true);
+    bool hexFloat = isa<FloatAttr>(attr) && StringRef(text).starts_with("0x");
+    printer << text << (hexFloat ? " : f64" : "");
+  }
 }
 
 void attn::detail::printOptions(OpAsmPrinter &printer, Operation *op) {
-  SmallVector<NamedAttribute> shown;
+  // Options first, then what others attached to the op.
+  SmallVector<NamedAttribute> options, others;
   for (NamedAttribute attr : op->getAttrDictionary())
-    if (attr.getName() != "operandSegmentSizes" && !isDefault(op, attr))
-      shown.push_back(attr);
-  if (shown.empty())
-    return;
-  printer << " {";
-  llvm::interleaveComma(shown, printer, [&](NamedAttribute attr) {
-    printer.printKeywordOrString(attr.getName());
-    if (isa<UnitAttr>(attr.getValue()))
-      return;
-    printer << " = ";
-    // f64 and i64 are what a bare literal is read as; leave the type out.
-    if (isa<FloatAttr, IntegerAttr>(attr.getValue()) &&
-        (cast<TypedAttr>(attr.getValue()).getType().isF64() ||
-         cast<TypedAttr>(attr.getValue()).getType().isInteger(64)))
-      printer.printAttributeWithoutType(attr.getValue());
-    else
+    if (!isOption(op->getName(), attr.getName()))
+      others.push_back(attr);
+    else if (!isDefault(op, attr))
+      options.push_back(attr);
+  if (!options.empty()) {
+    printer << " {";
+    llvm::interleaveComma(options, printer, [&](NamedAttribute attr) {
+      printer << attr.getName().getValue();
+      if (isa<UnitAttr>(attr.getValue()))
+        return;
+      printer << " = ";
       printOptionValue(printer, attr.getValue());
-  });
-  printer << '}';
+    });
+    printer << '}';
+  }
+  printer.printOptionalAttrDictWithKeyword(others, {"operandSegmentSizes"});
 }

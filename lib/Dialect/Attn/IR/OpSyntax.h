@@ -1,5 +1,4 @@
-//===- OpSyntax.h - Assembly format shared by the ops -----------------*- C++
-//-*-===//
+//===- OpSyntax.h - Assembly format shared by the ops -----------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -10,6 +9,7 @@
 // The assembly of every op of the dialect is made of the same parts:
 //   clauses   keyword(%a, %b : type, type)
 //   options   {causal, scale = 0.125, lse_base = two}, defaults not printed
+//   the rest  attributes {...}: what is not an option of the op
 //
 #ifndef ATTN_LIB_DIALECT_ATTN_IR_OPSYNTAX_H
 #define ATTN_LIB_DIALECT_ATTN_IR_OPSYNTAX_H
@@ -41,7 +41,8 @@ ParseResult resolve(OpAsmParser &parser, const Clause &clause,
 /// Adds the types of tensor destinations as results.
 void addTiedResults(const Clause &outs, OperationState &state);
 
-/// Parses the options (and discardable attributes) in braces, if any.
+/// Parses the options in braces and the discardable attributes after
+/// `attributes`, if any.
 ParseResult parseOptions(OpAsmParser &parser, OperationState &state);
 
 void printClause(OpAsmPrinter &printer, StringRef keyword, ValueRange operands);

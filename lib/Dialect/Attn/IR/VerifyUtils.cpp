@@ -1,5 +1,4 @@
-//===- VerifyUtils.cpp - Checks shared by the verifiers ---------------*- C++
-//-*-===//
+//===- VerifyUtils.cpp - Checks shared by the verifiers ---------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -10,7 +9,9 @@
 #include "VerifyUtils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/Support/Format.h"
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -32,37 +33,70 @@ std::string attn::detail::shapeString(ArrayRef<int64_t> shape) {
   return text;
 }
 
-bool attn::detail::mayEqual(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
-  return a.size() == b.size() && llvm::all_of(llvm::zip(a, b), [](auto pair) {
-           return mayEqual(std::get<0>(pair), std::get<1>(pair));
-         });
+LogicalResult attn::detail::verifyDims(Operation *op, StringRef what,
+                                       Value value, ArrayRef<int64_t *> dims) {
+  ArrayRef<int64_t> shape = shaped(value).getShape();
+  auto matches = [](auto pair) {
+    return mayEqual(std::get<0>(pair), *std::get<1>(pair));
+  };
+  if (shape.size() != dims.size() ||
+      !llvm::all_of(llvm::zip(shape, dims), matches)) {
+    SmallVector<int64_t> expected =
+        llvm::map_to_vector(dims, [](int64_t *dim) { return *dim; });
+    return op->emitOpError("expects ")
+           << what << " to have shape " << shapeString(expected) << ", but got "
+           << shapeString(shape);
+  }
+  for (auto [dim, known] : llvm::zip(shape, dims))
+    *known = refine(*known, dim);
+  return success();
 }
 
 LogicalResult attn::detail::verifyShape(Operation *op, StringRef what,
                                         Value value,
                                         ArrayRef<int64_t> expected) {
-  ArrayRef<int64_t> shape = shaped(value).getShape();
-  if (mayEqual(shape, expected))
-    return success();
-  return op->emitOpError("expects ")
-         << what << " to have shape " << shapeString(expected) << ", but got "
-         << shapeString(shape);
+  SmallVector<int64_t> dims(expected);
+  return verifyDims(
+      op, what, value,
+      llvm::map_to_vector(dims, [](int64_t &dim) { return &dim; }));
 }
 
 LogicalResult attn::detail::verifyBroadcast(Operation *op, StringRef what,
                                             Value value,
-                                            ArrayRef<int64_t> target) {
+                                            ArrayRef<int64_t *> target) {
   ArrayRef<int64_t> shape = shaped(value).getShape();
   bool ok = shape.size() <= target.size();
-  for (size_t i = 0; ok && i < shape.size(); ++i) {
-    int64_t dim = shape[shape.size() - 1 - i];
-    ok = dim == 1 || mayEqual(dim, target[target.size() - 1 - i]);
-  }
   if (ok)
+    for (auto [dim, known] : llvm::zip(shape, target.take_back(shape.size())))
+      ok &= dim == 1 || mayEqual(dim, *known);
+  if (!ok) {
+    SmallVector<int64_t> expected =
+        llvm::map_to_vector(target, [](int64_t *dim) { return *dim; });
+    return op->emitOpError("expects ")
+           << what << " to broadcast to " << shapeString(expected)
+           << ", but got " << shapeString(shape);
+  }
+  for (auto [dim, known] : llvm::zip(shape, target.take_back(shape.size())))
+    if (dim != 1)
+      *known = refine(*known, dim);
+  return success();
+}
+
+LogicalResult attn::detail::verifyPositive(Operation *op, StringRef what,
+                                           int64_t dim) {
+  if (dim != 0)
     return success();
-  return op->emitOpError("expects ")
-         << what << " to broadcast to " << shapeString(target) << ", but got "
-         << shapeString(shape);
+  return op->emitOpError("expects ") << what << " to be positive, but got 0";
+}
+
+LogicalResult attn::detail::verifySingleOperands(Operation *op,
+                                                 ArrayRef<StringRef> what,
+                                                 ArrayRef<int32_t> segments) {
+  for (auto [name, count] : llvm::zip(what, segments))
+    if (count != 1)
+      return op->emitOpError("expects one ")
+             << name << ", but got " << count << " in operandSegmentSizes";
+  return success();
 }
 
 LogicalResult attn::detail::verifyOneForm(Operation *op) {
@@ -100,14 +134,65 @@ LogicalResult attn::detail::verifyUnitInnerStride(Operation *op, StringRef what,
          << what << " to have unit inner stride, but got " << strides.back();
 }
 
+LogicalResult attn::detail::verifyMemRefs(DestinationStyleOpInterface op) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    if (!type)
+      continue;
+    bool written = op.isDpsInit(&operand);
+    if (written) // C28
+      for (OpOperand &other : op->getOpOperands())
+        if (&other != &operand && other.get() == operand.get())
+          return op->emitOpError("expects a memref destination to be no other "
+                                 "operand, but got one value as operands ")
+                 << std::min(operand.getOperandNumber(),
+                             other.getOperandNumber())
+                 << " and "
+                 << std::max(operand.getOperandNumber(),
+                             other.getOperandNumber());
+    auto [strides, offset] = type.getStridesAndOffset(); // C29
+    for (auto [stride, dim] : llvm::zip(strides, type.getShape())) {
+      if (stride < 0 && !ShapedType::isDynamic(stride))
+        return op->emitOpError("expects strides not to be negative, but got ")
+               << stride << " in operand " << operand.getOperandNumber();
+      if (written && stride == 0 && dim != 1)
+        return op->emitOpError("expects strides of a destination to be "
+                               "positive, but got 0 in operand ")
+               << operand.getOperandNumber();
+    }
+  }
+  return success();
+}
+
+/// A number that scores meet: those are f32.
+static APFloat toF32(APFloat value) {
+  bool losesInfo;
+  value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                &losesInfo);
+  return value;
+}
+
+static std::string toText(const APFloat &value) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << llvm::format("%g", value.convertToDouble());
+  return text;
+}
+
 LogicalResult attn::detail::verifyScoreOptions(Operation *op,
                                                const ScoreOptions &options) {
+  constexpr int64_t maxPosition = std::numeric_limits<int32_t>::max();
   // C12
   for (auto [name, value] : {std::pair("window_left", options.windowLeft),
-                             std::pair("window_right", options.windowRight)})
+                             std::pair("window_right", options.windowRight)}) {
     if (value < -1)
       return op->emitOpError("expects ")
              << name << " to be at least -1, but got " << value;
+    if (value > maxPosition)
+      return op->emitOpError("expects ")
+             << name << " to be at most " << maxPosition << ", but got "
+             << value;
+  }
   // C13
   if (options.causal && options.windowRight > 0)
     return op->emitOpError("expects window_right to be -1 or 0 with causal, "
@@ -115,21 +200,17 @@ LogicalResult attn::detail::verifyScoreOptions(Operation *op,
                            "got ")
            << options.windowRight;
   // C14
-  if (options.softcap &&
-      (!options.softcap->isFinite() || options.softcap->isNegative() ||
-       options.softcap->isZero())) {
-    SmallString<16> text;
-    options.softcap->toString(text);
-    return op->emitOpError(
-               "expects softcap to be finite and positive, but got ")
-           << text;
+  if (options.softcap) {
+    APFloat softcap = toF32(*options.softcap);
+    if (!softcap.isNormal() || softcap.isNegative())
+      return op->emitOpError("expects softcap to be finite, positive and "
+                             "normal in f32, but got ")
+             << toText(*options.softcap);
   }
   // C15
-  if (options.scale && !options.scale->isFinite()) {
-    SmallString<16> text;
-    options.scale->toString(text);
-    return op->emitOpError("expects scale to be finite, but got ") << text;
-  }
+  if (options.scale && !toF32(*options.scale).isFinite())
+    return op->emitOpError("expects scale to be finite in f32, but got ")
+           << toText(*options.scale);
   if (options.scale && options.hasScaleValue)
     return op->emitOpError(
         "expects one scale, but got an attribute and an operand");
@@ -137,6 +218,9 @@ LogicalResult attn::detail::verifyScoreOptions(Operation *op,
   if (options.sinkTokens < 0)
     return op->emitOpError("expects sink_tokens not to be negative, but got ")
            << options.sinkTokens;
+  if (options.sinkTokens > maxPosition)
+    return op->emitOpError("expects sink_tokens to be at most ")
+           << maxPosition << ", but got " << options.sinkTokens;
   if (options.sinkTokens > 0 && options.windowLeft < 0)
     return op->emitOpError("expects window_left with sink_tokens, which are "
                            "visible anyway without it");
@@ -148,18 +232,21 @@ bool attn::detail::fits(LseLayout lseLayout, Layout layout) {
 }
 
 void attn::detail::addDestinationStyleEffects(
-    DestinationStyleOpInterface op,
+    DestinationStyleOpInterface op, bool readsDestinations,
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  auto add = [&](auto *effect, OpOperand &operand) {
+    effects.emplace_back(effect, &operand, /*stage=*/0,
+                         /*effectOnFullRegion=*/true,
+                         SideEffects::DefaultResource::get());
+  };
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<BaseMemRefType>(operand.get().getType()))
       continue;
-    effects.emplace_back(MemoryEffects::Read::get(), &operand, /*stage=*/0,
-                         /*effectOnFullRegion=*/true,
-                         SideEffects::DefaultResource::get());
-    if (op.isDpsInit(&operand))
-      effects.emplace_back(MemoryEffects::Write::get(), &operand, /*stage=*/0,
-                           /*effectOnFullRegion=*/true,
-                           SideEffects::DefaultResource::get());
+    bool written = op.isDpsInit(&operand);
+    if (!written || readsDestinations)
+      add(MemoryEffects::Read::get(), operand);
+    if (written)
+      add(MemoryEffects::Write::get(), operand);
   }
 }
 

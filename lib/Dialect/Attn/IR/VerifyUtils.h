@@ -1,5 +1,4 @@
-//===- VerifyUtils.h - Checks shared by the verifiers -----------------*- C++
-//-*-===//
+//===- VerifyUtils.h - Checks shared by the verifiers -----------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -27,20 +26,32 @@ inline bool mayEqual(int64_t a, int64_t b) {
 inline int64_t refine(int64_t a, int64_t b) {
   return ShapedType::isDynamic(a) ? b : a;
 }
-bool mayEqual(ArrayRef<int64_t> a, ArrayRef<int64_t> b);
 
-/// Requires `value` to have shape `expected`; `what` is its name.
+/// Requires `value` to have the shape `dims`; `what` is its name. Static dims
+/// of the value refine dynamic ones of `dims`, so that a later operand which
+/// contradicts them is found.
+LogicalResult verifyDims(Operation *op, StringRef what, Value value,
+                         ArrayRef<int64_t *> dims);
+/// The same with a fixed shape.
 LogicalResult verifyShape(Operation *op, StringRef what, Value value,
                           ArrayRef<int64_t> expected);
-/// Requires `value` to broadcast to `target` by NumPy's rules.
+/// Requires `value` to broadcast to `target` by NumPy's rules; refines it too.
 LogicalResult verifyBroadcast(Operation *op, StringRef what, Value value,
-                              ArrayRef<int64_t> target);
+                              ArrayRef<int64_t *> target);
+/// Requires a dim to be positive where it is static.
+LogicalResult verifyPositive(Operation *op, StringRef what, int64_t dim);
+/// Requires one operand in each of the first groups of an op, whose names are
+/// `what`. ODS checks this for optional operands only.
+LogicalResult verifySingleOperands(Operation *op, ArrayRef<StringRef> what,
+                                   ArrayRef<int32_t> segments);
 /// Requires all shaped operands to be tensors or all to be memrefs.
 LogicalResult verifyOneForm(Operation *op);
 /// Requires one or two destinations.
 LogicalResult verifyDestinationCount(Operation *op, size_t count);
 /// Requires a memref to have unit inner stride.
 LogicalResult verifyUnitInnerStride(Operation *op, StringRef what, Value value);
+/// Requires memrefs that a lowering can address and write (C28, C29).
+LogicalResult verifyMemRefs(DestinationStyleOpInterface op);
 
 /// The options of a score (C12 to C15, C17).
 struct ScoreOptions {
@@ -52,18 +63,17 @@ LogicalResult verifyScoreOptions(Operation *op, const ScoreOptions &options);
 template <typename OpTy> LogicalResult verifyScoreOptions(OpTy op) {
   return verifyScoreOptions(op, {op.getScale(), op.getSoftcap(),
                                  bool(op.getScaleValue()), op.getCausal(),
-                                 static_cast<int64_t>(op.getWindowLeft()),
-                                 static_cast<int64_t>(op.getWindowRight()),
-                                 static_cast<int64_t>(op.getSinkTokens())});
+                                 op.getWindowLeft(), op.getWindowRight(),
+                                 op.getSinkTokens()});
 }
 
 /// Whether `lseLayout` can go with `layout` (C11, M7).
 bool fits(LseLayout lseLayout, Layout layout);
 
-/// Effects of an op in destination style: reads memref inputs, reads and writes
-/// memref destinations.
+/// Effects of an op in destination style: reads memref inputs, writes memref
+/// destinations, and reads them too if they carry a state.
 void addDestinationStyleEffects(
-    DestinationStyleOpInterface op,
+    DestinationStyleOpInterface op, bool readsDestinations,
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects);
 /// Result shapes are those of the destinations.
 LogicalResult reifyFromDestinations(DestinationStyleOpInterface op,

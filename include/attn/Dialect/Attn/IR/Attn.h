@@ -1,5 +1,4 @@
-//===- Attn.h - The attn dialect --------------------------------------*- C++
-//-*-===//
+//===- Attn.h - The attn dialect --------------------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

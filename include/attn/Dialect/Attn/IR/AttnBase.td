@@ -28,9 +28,11 @@ def AttnDialect : Dialect {
     in `test/Dialect/Attn/invalid.mlir`.
 
     The dialect owns one discardable attribute: `attn.name`, a string on a
-    function argument or result, is the name under which tools address it.
+    function argument or result, is the name under which tools address it. It is
+    made of letters, digits, `_`, `-` and `.`, and no two arguments and no two
+    results of a function share one.
   }];
-  let hasOperationAttrVerify = 0;
+  let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
   let useDefaultAttributePrinterParser = 1;

@@ -23,9 +23,17 @@ class Attn_Shaped<list<Type> elements, string summary>
     : AnyTypeOf<[RankedTensorOf<elements>, StridedMemRefOf<elements>], summary>;
 
 // 8-bit inputs are part of the language; what a target makes of them is its
-// own decision (attn-verify-target).
-def Attn_Input : Attn_Shaped<[AnyFloat, I8], "ranked tensor or strided memref of floats or i8">;
-def Attn_Float : Attn_Shaped<[AnyFloat], "ranked tensor or strided memref of floats">;
+// own decision (attn-verify-target). The fp8 formats are the two of OCP and the
+// two of gfx942; wider and other floats (f80, f128, tf32, f4, f6) have no user.
+defvar Attn_WideFloats = [F16, BF16, F32, F64];
+defvar Attn_Floats = !listconcat(Attn_WideFloats,
+    [F8E4M3FN, F8E5M2, F8E4M3FNUZ, F8E5M2FNUZ]);
+def Attn_Input : Attn_Shaped<!listconcat(Attn_Floats, [I8]),
+    "ranked tensor or strided memref of f16, bf16, f32, f64, fp8 or i8">;
+def Attn_Output : Attn_Shaped<Attn_Floats,
+    "ranked tensor or strided memref of f16, bf16, f32, f64 or fp8">;
+def Attn_Float : Attn_Shaped<Attn_WideFloats,
+    "ranked tensor or strided memref of f16, bf16, f32 or f64">;
 def Attn_F32 : Attn_Shaped<[F32], "ranked tensor or strided memref of f32">;
 def Attn_I32 : Attn_Shaped<[I32], "ranked tensor or strided memref of i32">;
 def Attn_Mask : Attn_Shaped<[I1, I8], "ranked tensor or strided memref of i1 or i8">;
@@ -33,6 +41,10 @@ def Attn_Mask : Attn_Shaped<[I1, I8], "ranked tensor or strided memref of i1 or 
 def Attn_PerBatch
     : AnyTypeOf<[Index, I32, I64, RankedTensorOf<[I32]>, StridedMemRefOf<[I32]>],
                 "index, i32, i64, or a [B] tensor or memref of i32">;
+
+// An i64 option, signed as its value is.
+def Attn_IntAttr
+    : TypedSignlessIntegerAttrBase<I64, "int64_t", "64-bit signless integer attribute">;
 
 class Attn_Op<string mnemonic, list<Trait> traits = []>
     : Op<AttnDialect, mnemonic, !listconcat(traits, [
@@ -52,9 +64,9 @@ defvar Attn_ScoreOptions = (ins
   OptionalAttr<F64Attr>:$scale,
   OptionalAttr<F64Attr>:$softcap,
   UnitAttr:$causal,
-  DefaultValuedOptionalAttr<I64Attr, "-1">:$window_left,
-  DefaultValuedOptionalAttr<I64Attr, "-1">:$window_right,
-  DefaultValuedOptionalAttr<I64Attr, "0">:$sink_tokens);
+  DefaultValuedOptionalAttr<Attn_IntAttr, "-1">:$window_left,
+  DefaultValuedOptionalAttr<Attn_IntAttr, "-1">:$window_right,
+  DefaultValuedOptionalAttr<Attn_IntAttr, "0">:$sink_tokens);
 
 //===----------------------------------------------------------------------===//
 // attn.attention
@@ -80,7 +92,8 @@ def Attn_AttentionOp : Attn_Op<"attention", [
 
     Optional operands are clauses between `ins` and `outs`, as in
     `bias(%b : tensor<128x256xf32>)`. Options in braces have these defaults, and
-    a default is not printed:
+    a default is not printed; attributes that are not options of the op follow in
+    `attributes {...}`:
 
     | option | default | meaning |
     |---|---|---|
@@ -124,7 +137,8 @@ def Attn_AttentionOp : Attn_Op<"attention", [
 
     * C1: query, key, value and output have rank 4, for `thd` rank 3.
     * C2: query, key and value have one element type; the output has the same,
-      or any float type if the inputs are 8 bits wide.
+      or any float type if the inputs are 8 bits wide. Floats are f16, bf16, f32,
+      f64 and the fp8 types f8E4M3FN, f8E5M2, f8E4M3FNUZ and f8E5M2FNUZ.
     * C3: key head dim equals query head dim.
     * C4: value length equals key length.
     * C5: query, key and value have one batch size.
@@ -135,13 +149,15 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     * C10: `lse_base` and `lse_layout` come with an lse.
     * C11: `lse_layout` fits the layout: `bhs` for `bhsd` and `bshd`, the
       others for `thd`.
-    * C12: `window_left` and `window_right` are at least -1.
+    * C12: `window_left` and `window_right` are between -1 and 2^31 - 1, so
+      that positions can be added to them.
     * C13: `window_right` is at most 0 with `causal`, which bounds it already.
-    * C14: `softcap` is finite and positive.
-    * C15: `scale` is finite, and is given once, as attribute or operand.
+    * C14: `softcap` is finite, positive and not subnormal in f32.
+    * C15: `scale` is finite in f32, and is given once, as attribute or operand.
     * C16: `diagonal_alignment` needs something that reads the diagonal
       (`causal`, a window or `alibi_slopes`) and no explicit offset.
-    * C17: `sink_tokens` is not negative, and positive only with `window_left`.
+    * C17: `sink_tokens` is between 0 and 2^31 - 1, and positive only with
+      `window_left`.
     * C18: `bias` and `mask` broadcast to [B, Hq, Sq, Skv].
     * C19: `alibi_slopes` is [Hq] or [B, Hq], `sink` is [Hq].
     * C20: `seqlens_q` and `seqlens_kv`, if not scalars, are [B]; they are not
@@ -150,11 +166,15 @@ def Attn_AttentionOp : Attn_Op<"attention", [
       exactly with `thd`.
     * C22: `block_table` and `page_size` come together, with `seqlens_kv`; the
       page dim of key and value is `page_size`, which is positive.
-    * C23: `num_kv_splits` is not negative.
+    * C23: `num_kv_splits` is between 0 and 65535, the limit of a grid dim.
     * C24: memrefs of query, key, value and output have unit inner stride, as far
       as their types tell.
     * C25: an offset given per batch is [B].
-    * C26: there are one or two destinations.
+    * C26: there are one query, one key, one value, and one or two destinations.
+    * C27: head counts and head dims are positive; every other dim may be 0.
+    * C28: a memref destination is no input and no other destination.
+    * C29: strides of memrefs are not negative, and those of destinations not 0
+      except in dims of 1.
   }];
 
   let arguments = !con((ins
@@ -171,13 +191,13 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     Optional<Attn_PerBatch>:$kv_offset,
     Optional<Attn_I32>:$block_table,
     Optional<F32>:$scale_value,
-    Variadic<Attn_Float>:$inits,
+    Variadic<Attn_Output>:$inits,
     DefaultValuedOptionalAttr<Attn_LayoutAttr, "::mlir::attn::Layout::bhsd">:$layout,
     OptionalAttr<Attn_DiagonalAlignmentAttr>:$diagonal_alignment,
     OptionalAttr<Attn_LseBaseAttr>:$lse_base,
     OptionalAttr<Attn_LseLayoutAttr>:$lse_layout,
-    DefaultValuedOptionalAttr<I64Attr, "1">:$num_kv_splits,
-    OptionalAttr<I64Attr>:$page_size), Attn_ScoreOptions);
+    DefaultValuedOptionalAttr<Attn_IntAttr, "1">:$num_kv_splits,
+    OptionalAttr<Attn_IntAttr>:$page_size), Attn_ScoreOptions);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasCanonicalizer = 1;
 
@@ -208,10 +228,7 @@ def Attn_AttentionOp : Attn_Op<"attention", [
       return getDiagonalAlignment().value_or(::mlir::attn::DiagonalAlignment::bottom_right);
     }
     /// Whether any row hides keys by their position relative to the diagonal.
-    bool hasWindow() {
-      return static_cast<int64_t>(getWindowLeft()) >= 0 ||
-             static_cast<int64_t>(getWindowRight()) >= 0;
-    }
+    bool hasWindow() { return getWindowLeft() >= 0 || getWindowRight() >= 0; }
     /// Whether the offset of the diagonal has any influence on the result.
     bool readsDiagonal() { return getCausal() || hasWindow() || getAlibiSlopes(); }
   }];
@@ -256,7 +273,9 @@ def Attn_OnlineAttentionOp : Attn_Op<"online_attention", [AttrSizedOperandSegmen
     * O4: a position is given if `causal`, a window or `alibi_slope` reads it.
     * O5: `bias` and `mask` broadcast to [M, N].
     * O6: the score options obey C12 to C15 and C17.
-    * O7: there are three destinations.
+    * O7: there are one query, one key, one value, and three destinations.
+    * O8: head dims are positive.
+    * O9: memrefs obey C24 (query, key, value, acc), C28 and C29.
   }];
 
   let arguments = !con((ins
@@ -273,10 +292,7 @@ def Attn_OnlineAttentionOp : Attn_Op<"online_attention", [AttrSizedOperandSegmen
     ::mlir::Value getAcc() { return getInits()[0]; }
     ::mlir::Value getMax() { return getInits()[1]; }
     ::mlir::Value getSum() { return getInits()[2]; }
-    bool hasWindow() {
-      return static_cast<int64_t>(getWindowLeft()) >= 0 ||
-             static_cast<int64_t>(getWindowRight()) >= 0;
-    }
+    bool hasWindow() { return getWindowLeft() >= 0 || getWindowRight() >= 0; }
     bool readsDiagonal() { return getCausal() || hasWindow() || getAlibiSlope(); }
   }];
 }
@@ -304,13 +320,14 @@ def Attn_FinalizeOp : Attn_Op<"finalize", [AttrSizedOperandSegments]> {
     * F2: the output is [M, Dv], the lse [M] f32.
     * F3: shaped operands are all tensors or all memrefs.
     * F4: `lse_base` comes with an lse.
-    * F5: there are one or two destinations.
+    * F5: there are one acc, one max, one sum, and one or two destinations.
+    * F6: memrefs obey C24 (acc, output), C28 and C29.
   }];
 
   let arguments = (ins
     Attn_Float:$acc, Attn_Float:$max, Attn_Float:$sum,
     Optional<F32>:$sink,
-    Variadic<Attn_Float>:$inits,
+    Variadic<Attn_Output>:$inits,
     OptionalAttr<Attn_LseBaseAttr>:$lse_base);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let builders = [
@@ -368,14 +385,15 @@ def Attn_MergeStatesOp : Attn_Op<"merge_states", [AttrSizedOperandSegments]> {
     * M5: shaped operands are all tensors or all memrefs.
     * M6: `sink` is [Hq] and needs a layout with a head dim.
     * M7: `lse_layout` fits the layout, and is not `bhs_padded`.
-    * M8: there are one or two destinations.
+    * M8: there are one or two destinations, and one lse a state.
+    * M9: memrefs obey C24 (outputs), C28 and C29.
   }];
 
   let arguments = (ins
     Variadic<Attn_Float>:$outputs,
     Variadic<Attn_F32>:$lses,
     Optional<Attn_F32>:$sink,
-    Variadic<Attn_Float>:$inits,
+    Variadic<Attn_Output>:$inits,
     DefaultValuedOptionalAttr<Attn_LayoutAttr, "::mlir::attn::Layout::bhsd">:$layout,
     DefaultValuedOptionalAttr<Attn_LseBaseAttr, "::mlir::attn::LseBase::e">:$lse_base,
     OptionalAttr<Attn_LseLayoutAttr>:$lse_layout);

@@ -1,0 +1,63 @@
+// The attribute attn.name.
+// RUN: attn-opt %s -split-input-file -verify-diagnostics
+
+// A name is a string.
+// expected-error @+1 {{expects 'attn.name' to be a string of letters, digits, '_', '-' and '.', but got 3 : i64}}
+func.func @f(%a: i32 {attn.name = 3}) {
+  return
+}
+
+// -----
+
+// A name is not empty.
+// expected-error @+1 {{expects 'attn.name' to be a string of letters, digits, '_', '-' and '.', but got ""}}
+func.func @f(%a: i32 {attn.name = ""}) {
+  return
+}
+
+// -----
+
+// A name fits in NAME=FILE.
+// expected-error @+1 {{expects 'attn.name' to be a string of letters, digits, '_', '-' and '.', but got "a=b"}}
+func.func @f(%a: i32) -> (i32 {attn.name = "a=b"}) {
+  return %a : i32
+}
+
+// -----
+
+// Two arguments with one name.
+// expected-error @+1 {{expects 'attn.name' to be given once, but got "a" again}}
+func.func @f(%a: i32 {attn.name = "a"}, %b: i32, %c: i32 {attn.name = "a"}) {
+  return
+}
+
+// -----
+
+// Two results with one name.
+// expected-error @+1 {{expects 'attn.name' to be given once, but got "o" again}}
+func.func @f(%a: i32 {attn.name = "o"}) -> (i32 {attn.name = "o"}, i32 {attn.name = "o"}) {
+  return %a, %a : i32, i32
+}
+
+// -----
+
+// Another attribute of the dialect, on an argument and on a result.
+// expected-error @+1 {{has unknown attribute 'attn.nmae' of the attn dialect}}
+func.func @f(%a: i32 {attn.nmae = "a"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{has unknown attribute 'attn.role' of the attn dialect}}
+func.func @f(%a: i32) -> (i32 {attn.role = "out"}) {
+  return %a : i32
+}
+
+// -----
+
+// A name on something else.
+// expected-error @+1 {{expects 'attn.name' on arguments and results of functions only}}
+func.func @f() attributes {attn.name = "f"} {
+  return
+}
