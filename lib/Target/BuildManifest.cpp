@@ -303,6 +303,10 @@ LogicalResult ManifestBuilder::addKernel(gpu::LaunchFuncOp launch,
     }
     if (!arg.name.empty())
       entry.name = arg.name;
+    std::string base = entry.name;
+    auto taken = [&](const mf::Arg &other) { return other.name == entry.name; };
+    for (unsigned i = 1; llvm::any_of(kernel.args, taken); ++i)
+      entry.name = base + "." + std::to_string(i);
     kernel.args.push_back(std::move(entry));
   }
   manifest.kernels.push_back(std::move(kernel));
@@ -339,6 +343,14 @@ LogicalResult ManifestBuilder::addLaunch(gpu::LaunchFuncOp launch) {
 FailureOr<mf::Manifest> ManifestBuilder::run() {
   manifest.chip = chip.str();
   nameBuffers();
+  for (BlockArgument argument : function.getArguments())
+    if (isa<MemRefType>(argument.getType()) &&
+        failed(getBuffer(function, argument, /*isWritten=*/false)))
+      return failure();
+  for (Value result : function.getBody().back().getTerminator()->getOperands())
+    if (isa<MemRefType>(result.getType()) &&
+        failed(getBuffer(function, result, /*isWritten=*/true)))
+      return failure();
   WalkResult result = function.walk([&](gpu::LaunchFuncOp launch) {
     return failed(addLaunch(launch)) ? WalkResult::interrupt()
                                      : WalkResult::advance();
@@ -359,15 +371,17 @@ FailureOr<func::FuncOp> mlir::attn::findEntry(ModuleOp module,
       return module.emitOpError("expects a function '") << entry << "'";
     return function;
   }
-  func::FuncOp found;
+  func::FuncOp found, idle;
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isDeclaration())
       continue;
     bool launches =
         function.walk([](gpu::LaunchFuncOp) { return WalkResult::interrupt(); })
             .wasInterrupted();
-    if (!launches)
+    if (!launches) {
+      idle = function;
       continue;
+    }
     if (found)
       return module.emitOpError("expects an entry to be named, since both '")
              << found.getSymName() << "' and '" << function.getSymName()
@@ -375,7 +389,9 @@ FailureOr<func::FuncOp> mlir::attn::findEntry(ModuleOp module,
     found = function;
   }
   if (!found)
-    return module.emitOpError("expects a function that launches a kernel");
+    found = idle; // attention with nothing to do
+  if (!found)
+    return module.emitOpError("expects a function to describe");
   return found;
 }
 

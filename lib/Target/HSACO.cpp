@@ -27,7 +27,6 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
-#include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
@@ -92,16 +91,16 @@ Error optimizeModule(llvm::Module &module, StringRef chip, unsigned optLevel) {
   builder.crossRegisterProxies(loops, functions, sccs, modules);
 
   // Not a stock -O pipeline: unrolling and vectorising would undo the schedule,
-  // and everything else finds nothing to do here but takes time.
+  // hoisting would keep the sums of 64-bit addresses in more scalar registers
+  // than there are, and everything else finds nothing to do but takes time.
   FunctionPassManager passes;
   passes.addPass(EarlyCSEPass());
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
   LoopPassManager loopPasses;
   loopPasses.addPass(LoopRotatePass());
-  loopPasses.addPass(LICMPass(LICMOptions()));
   passes.addPass(createFunctionToLoopPassAdaptor(std::move(loopPasses),
-                                                 /*UseMemorySSA=*/true));
+                                                 /*UseMemorySSA=*/false));
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());

@@ -42,8 +42,11 @@ mlir::attn::translateKernels(ModuleOp module, llvm::LLVMContext &context,
     else if (llvm::Linker::linkModules(*result, std::move(one)))
       return kernels.emitOpError("cannot be linked with the other kernels");
   }
-  if (!result)
-    return module.emitOpError("expects at least one attention op to compile");
+  if (!result) { // nothing to launch
+    result = std::make_unique<llvm::Module>("empty", context);
+    if (llvm::Error error = prepareModule(*result, chip))
+      return module.emitOpError(llvm::toString(std::move(error)));
+  }
   if (llvm::Error error = optimizeModule(*result, chip, optLevel))
     return module.emitOpError(llvm::toString(std::move(error)));
   return result;

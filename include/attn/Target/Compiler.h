@@ -22,14 +22,14 @@ namespace mlir::attn {
 /// Registers what translating kernels to LLVM IR needs.
 void registerKernelTranslation(DialectRegistry &registry);
 
-/// LLVM IR of all kernels of a module that `attn-to-rocdl` left, in one LLVM
-/// module, optimized and ready for `emitAssembly` or `emitObject`.
+/// LLVM IR of all kernels (perhaps none) of a module that `attn-to-rocdl` left,
+/// in one LLVM module, optimized and ready for `emitAssembly` or `emitObject`.
 FailureOr<std::unique_ptr<llvm::Module>>
 translateKernels(ModuleOp module, llvm::LLVMContext &context,
                  llvm::StringRef chip, unsigned optLevel = 3);
 
-/// The function that launches kernels: `entry`, or the only one if empty.
-/// Fails with a diagnostic if there is none or a choice.
+/// The function that launches kernels: `entry`, or the only one if empty (any
+/// function if none does). Fails with a diagnostic if there is a choice.
 FailureOr<func::FuncOp> findEntry(ModuleOp module, llvm::StringRef entry = {});
 
 /// The manifest of `function`: its launches with the kernels of `kernels`.

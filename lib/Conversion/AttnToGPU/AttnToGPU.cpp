@@ -110,11 +110,8 @@ void Lowering::launch(gpu::GPUFuncOp kernel) {
       arith::ConstantIndexOp::create(b, config.getTileQ()));
   Value grid = b.createOrFold<arith::MulIOp>(
       b.createOrFold<arith::MulIOp>(dim(0), dim(headsLast ? 2 : 1)), tiles);
-  // Nothing to do: no launch, nothing written.
-  std::optional<int64_t> count = getConstantIntValue(grid);
-  if (count && *count == 0)
-    return;
-  if (!count) {
+  if (!getConstantIntValue(grid)) {
+    // Perhaps nothing to do: no launch, nothing written.
     Value any = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, grid,
                                       arith::ConstantIndexOp::create(b, 0));
     auto guard = scf::IfOp::create(b, any, /*withElseRegion=*/false);
@@ -154,6 +151,11 @@ LogicalResult Lowering::run(SymbolTable &symbols) {
   problem.lse = op.hasLse();
   problem.lseBase = op.getLseBaseOrDefault();
 
+  // Nothing to do: no kernel, no launch, nothing written.
+  if (llvm::is_contained(query.getShape(), 0)) {
+    op.erase();
+    return success();
+  }
   gpu::GPUFuncOp kernel = createKernel(symbols);
   buildForwardKernel(kernel, config, problem);
   launch(kernel);

@@ -143,7 +143,12 @@ GlobalMatrix ForwardKernel::matrix(Value memref, Value head, Value rows,
       type.isDynamicDim(rowDim)
           ? index(rows)
           : OpFoldResult(b.getIndexAttr(type.getDimSize(rowDim)));
-  SmallVector<OpFoldResult> offsets = {index(batch), index(head), zero, zero};
+  // The verifier refuses a constant offset into no rows.
+  OpFoldResult firstRow = zero;
+  if (type.getDimSize(rowDim) == 0)
+    firstRow = arith::ConstantIndexOp::create(b, 0).getResult();
+  SmallVector<OpFoldResult> offsets = {index(batch), index(head), firstRow,
+                                       zero};
   SmallVector<OpFoldResult> sizes = {one, one, rowCount,
                                      b.getIndexAttr(columns)};
   if (headsLast) {
@@ -249,7 +254,7 @@ Values ForwardKernel::loadQ() {
     Value x = b.read(q, {row0, b.locate(layout, "row", {"lane"}, {}).first},
                      b.addi(col, more), more + fragment, fragment);
     if (problem.scale < 0)
-      x = arith::NegFOp::create(b, x);
+      x = b.negate(x);
     result.push_back(x);
   }
   return result;

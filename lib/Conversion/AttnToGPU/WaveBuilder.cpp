@@ -282,8 +282,15 @@ Values WaveBuilder::readK(Value lds, int64_t step) {
 
 Values WaveBuilder::readV(Value lds, int64_t step) {
   LinearLayout tile = config.getTileLayout(/*isV=*/true);
-  LinearLayout value = getValueLayout(config.getElementBytes(), config.groupV);
-  // The wave's share of the columns is one more coordinate.
+  LinearLayout all = getValueLayout(config.getElementBytes(), config.groupV);
+  // The wave's share of the columns is one more coordinate, above its blocks.
+  LinearLayout value({"row", "col"});
+  for (const LinearLayout::Input &input : all.getInputs())
+    value.add(input.name,
+              input.name == "block"
+                  ? ArrayRef(input.bases)
+                        .take_front(llvm::Log2_64_Ceil(config.blocksV))
+                  : ArrayRef(input.bases));
   SmallVector<LinearLayout::Basis> shares;
   for (int64_t s = 1; s < config.splitV; s *= 2)
     shares.push_back({0, s * config.blocksV * 32});
@@ -401,6 +408,19 @@ Value WaveBuilder::fmax(Value a, Value b) {
 
 Value WaveBuilder::element(Value vector, int64_t i) {
   return vector::ExtractOp::create(*this, vector, ArrayRef<int64_t>{i});
+}
+
+Value WaveBuilder::negate(Value fragment) {
+  // On whole dwords: LLVM would redo a floating-point negation at every use.
+  auto dwords = VectorType::get(4, i32);
+  int32_t signs =
+      config.kind == ElementKind::F32 ? 0x80000000 : int32_t(0x80008000);
+  Value mask = arith::ConstantOp::create(
+      *this,
+      DenseElementsAttr::get(dwords, getI32IntegerAttr(signs).getValue()));
+  Value bits = vector::BitCastOp::create(*this, dwords, fragment);
+  return vector::BitCastOp::create(*this, fragmentType,
+                                   arith::XOrIOp::create(*this, bits, mask));
 }
 
 Value WaveBuilder::zeroAcc() {

@@ -106,6 +106,8 @@ public:
   Value exp2(Value a);
   Value fmax(Value a, Value b);
   Value element(Value vector, int64_t i);
+  /// Flips the signs of a fragment.
+  Value negate(Value fragment);
   Value zeroAcc();
   /// Two f32 -> what P keeps of them: one dword of two elements (i32), or for
   /// f32 the two values.

@@ -328,15 +328,27 @@ FailureOr<Slice> KernelRewriter::getSlice(Operation *user, Value memref) {
 Value KernelRewriter::resource(const Slice &slice, Value rowUniform) {
   Value base = slice.base, rows = slice.rows;
   Value rowBytes = arith::MulIOp::create(b, slice.rowStride, c64(slice.bytes));
-  if (rowUniform && !matchPattern(rowUniform, m_Zero())) {
-    // Rows behind the end have no records; their base is never used.
+  // A constant goes last, so that accesses to several rows of one tile share
+  // the rest. Rows behind the end have no records; their base is never used.
+  SmallVector<Value, 2> parts;
+  if (rowUniform) {
+    auto add = rowUniform.getDefiningOp<arith::AddIOp>();
+    if (add && matchPattern(add.getRhs(), m_Constant()))
+      parts = {add.getLhs(), add.getRhs()};
+    else
+      parts = {rowUniform};
+  }
+  for (Value part : parts) {
+    if (matchPattern(part, m_Zero()))
+      continue;
     Value offset = arith::MulIOp::create(
-        b, arith::ExtSIOp::create(b, b.getI64Type(), rowUniform), rowBytes);
+        b, arith::ExtSIOp::create(b, b.getI64Type(), part), rowBytes);
     base = LLVM::GEPOp::create(b, pointer(1), b.getI8Type(), base,
                                ValueRange{offset});
-    rows = arith::SubIOp::create(b, rows, rowUniform);
-    rows = arith::MaxSIOp::create(b, rows, c32(0));
+    rows = arith::SubIOp::create(b, rows, part);
   }
+  if (rows != slice.rows)
+    rows = arith::MaxSIOp::create(b, rows, c32(0));
   bool isSmall = slice.rowsIfStatic && slice.strideIfStatic &&
                  *slice.rowsIfStatic * *slice.strideIfStatic * slice.bytes <
                      outOfRange / 2;
