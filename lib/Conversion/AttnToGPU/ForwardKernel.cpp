@@ -89,6 +89,9 @@ private:
 
   // Programs.
   State initialState();
+  /// 0, but not the one that LLVM has in a VGPR anyway: the loop would count
+  /// there.
+  Value firstTile() { return b.pinScalar(b.c32(0)); }
   Values flatten(const State &state);
   State unflatten(ValueRange values);
   State runPlain();
@@ -597,7 +600,7 @@ State ForwardKernel::runPipelined() {
   state.earlySum = b.cf(std::numeric_limits<float>::infinity());
   state.packed.assign(c.earlyExps / 2, b.c32(0));
 
-  auto loop = scf::ForOp::create(b, b.c32(0), b.addi(tiles, -1), b.c32(2),
+  auto loop = scf::ForOp::create(b, firstTile(), b.addi(tiles, -1), b.c32(2),
                                  flatten(state));
   {
     OpBuilder::InsertionGuard guard(b);

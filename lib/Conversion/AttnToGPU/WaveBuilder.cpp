@@ -240,6 +240,10 @@ void WaveBuilder::stage(const GlobalMatrix &matrix, Value row, Value lds,
   LinearLayout source = config.getStagingLayout(isV);
   LinearLayout target = source.then(config.getTileLayout(isV));
   int64_t width = config.chip->dmaBytesPerLane / config.getElementBytes();
+  // Pinned, or LLVM keeps the LDS address of every instruction in a register.
+  Value waveBase = locate(target, "offset", {"wave"}, {}).first;
+  if (waveBase)
+    waveBase = pinScalar(waveBase);
   for (int64_t i = 0; i < config.getStagingInstructions(isV); ++i) {
     LinearLayout::Coord at[] = {{"instr", i}};
     auto [laneRow, moreRows] = locate(source, "row", {"lane", "wave"}, at);
@@ -251,7 +255,8 @@ void WaveBuilder::stage(const GlobalMatrix &matrix, Value row, Value lds,
     Value data = read(matrix, {addi(row, moreRows), laneRow},
                       addi(col, moreCols), colMax, width);
     // Uniform base plus lane times width: what a DMA can do.
-    Value base = locateValue(target, "offset", {"wave"}, at);
+    int64_t more = locate(target, "offset", {"wave"}, at).second;
+    Value base = waveBase ? addi(waveBase, more) : c32(more);
     Value offset = arith::AddIOp::create(
         *this, toIndex(base),
         toIndex(inEntry([&] { return muli(lane, width); })));

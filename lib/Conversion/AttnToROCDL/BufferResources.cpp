@@ -221,8 +221,11 @@ bool KernelRewriter::isUniform(Value value) {
               isUniform(loop.getLowerBound()) && isUniform(loop.getStep()));
   } else {
     Operation *op = value.getDefiningOp();
+    auto asmOp = dyn_cast<LLVM::InlineAsmOp>(op);
     if (isa<gpu::ThreadIdOp>(op))
       result = false;
+    else if (asmOp) // in a scalar register
+      result = asmOp.getConstraints().starts_with("=s");
     else if (isa<ROCDL::ReadfirstlaneOp, gpu::BlockIdOp>(op) ||
              op->hasTrait<OpTrait::ConstantLike>())
       result = true;
