@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FoldMemRefCast.h"
 #include "OpSyntax.h"
 #include "VerifyUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -401,7 +402,8 @@ struct DropUnusedLse : OpRewritePattern<AttentionOp> {
     properties.lse_layout = nullptr;
     slim.getProperties() = properties;
     slim->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    rewriter.replaceOp(op, {slim.getResult(0), Value()});
+    // The second result has no use; any value of its type may stand for it.
+    rewriter.replaceOp(op, {slim.getResult(0), op.getLseInit()});
     return success();
   }
 };
@@ -448,5 +450,6 @@ struct FoldConstantScale : OpRewritePattern<AttentionOp> {
 
 void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                               MLIRContext *context) {
-  patterns.add<DropUnusedLse, SingleRowIsNotCausal, FoldConstantScale>(context);
+  patterns.add<DropUnusedLse, SingleRowIsNotCausal, FoldConstantScale,
+               FoldMemRefCast<AttentionOp>>(context);
 }

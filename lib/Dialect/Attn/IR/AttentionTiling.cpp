@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -89,6 +90,57 @@ Value TileBuilder::slice(Value source, ArrayRef<std::pair<int, Span>> spans) {
   return created;
 }
 
+/// Whether `value` is a multiple of `factor` as far as constants, affine.apply,
+/// arith and loops tell.
+static bool isMultipleOf(OpFoldResult value, int64_t factor) {
+  if (factor == 1)
+    return true;
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return *constant % factor == 0;
+  auto dynamic = cast<Value>(value);
+  if (auto argument = dyn_cast<BlockArgument>(dynamic)) {
+    auto loop =
+        dyn_cast<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
+    if (!loop)
+      return false;
+    auto variables = loop.getLoopInductionVars();
+    auto lower = loop.getLoopLowerBounds(), steps = loop.getLoopSteps();
+    if (!variables || !lower || !steps)
+      return false;
+    for (auto [variable, begin, step] : llvm::zip(*variables, *lower, *steps))
+      if (variable == dynamic)
+        return isMultipleOf(begin, factor) && isMultipleOf(step, factor);
+    return false;
+  }
+  Operation *producer = dynamic.getDefiningOp();
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(producer)) {
+    AffineMap map = apply.getAffineMap();
+    auto visit = [&](auto &&self, AffineExpr expr) -> bool {
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        return isMultipleOf(apply.getMapOperands()[dim.getPosition()], factor);
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+        return isMultipleOf(
+            apply.getMapOperands()[map.getNumDims() + symbol.getPosition()],
+            factor);
+      if (auto binary = dyn_cast<AffineBinaryOpExpr>(expr)) {
+        if (expr.getKind() == AffineExprKind::Add)
+          return self(self, binary.getLHS()) && self(self, binary.getRHS());
+        if (expr.getKind() == AffineExprKind::Mul)
+          return self(self, binary.getLHS()) || self(self, binary.getRHS());
+      }
+      return expr.isMultipleOf(factor);
+    };
+    return visit(visit, map.getResult(0));
+  }
+  if (auto mul = dyn_cast<arith::MulIOp>(producer))
+    return isMultipleOf(mul.getLhs(), factor) ||
+           isMultipleOf(mul.getRhs(), factor);
+  if (auto add = dyn_cast<arith::AddIOp>(producer))
+    return isMultipleOf(add.getLhs(), factor) &&
+           isMultipleOf(add.getRhs(), factor);
+  return false;
+}
+
 /// The head of `operand` that serves the tile's first query head.
 OpFoldResult TileBuilder::divideByGroup(Value operand) {
   OpFoldResult heads = getMixedSize(builder, loc, op.getQuery(), map.head);
@@ -99,8 +151,7 @@ OpFoldResult TileBuilder::divideByGroup(Value operand) {
     AffineExpr first;
     bindDims(builder.getContext(), first);
     return affine::makeComposedFoldedAffineApply(
-        builder, loc, first.floorDiv(std::max<int64_t>(*k ? *h / *k : 1, 1)),
-        {head.offset});
+        builder, loc, first.floorDiv(*h / *k), {head.offset});
   }
   // Affine maps divide by constants only.
   auto value = [&](OpFoldResult number) {
@@ -120,11 +171,10 @@ FailureOr<TileBuilder::Span> TileBuilder::getKvHeads(Value operand) {
   };
   int64_t heads = dims(op.getQuery()), kvHeads = dims(operand);
   std::optional<int64_t> tile = getConstantIntValue(head.size);
-  OpFoldResult one = builder.getIndexAttr(1);
   if (heads == kvHeads && !ShapedType::isDynamic(heads))
     return head;
   if (tile == 1)
-    return Span{divideByGroup(operand), one};
+    return Span{divideByGroup(operand), builder.getIndexAttr(1)};
   if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(kvHeads) || !tile) {
     // Heads not tiled at all need no knowledge of the groups.
     SmallVector<OpFoldResult> query =
@@ -135,14 +185,18 @@ FailureOr<TileBuilder::Span> TileBuilder::getKvHeads(Value operand) {
     return op.emitOpError("expects a tile of 1 query head, or static heads "
                           "that it divides, to tile heads");
   }
-  int64_t perGroup = kvHeads == 0 ? 1 : heads / kvHeads;
-  if (perGroup % *tile == 0)
-    return Span{divideByGroup(operand), one};
-  if (*tile % perGroup == 0)
-    return Span{divideByGroup(operand), builder.getIndexAttr(*tile / perGroup)};
-  return op.emitOpError("expects a tile of query heads to divide or be a "
-                        "multiple of the group size ")
-         << perGroup << ", but got " << *tile;
+  int64_t perGroup = heads / kvHeads;
+  if (perGroup % *tile != 0 && *tile % perGroup != 0)
+    return op.emitOpError("expects a tile of query heads to divide or be a "
+                          "multiple of the group size ")
+           << perGroup << ", but got " << *tile;
+  // A tile that starts elsewhere would reach into a group without covering it.
+  int64_t unit = std::min(perGroup, *tile);
+  if (!isMultipleOf(head.offset, unit))
+    return op.emitOpError("expects a tile of ")
+           << *tile << " query heads to start at a multiple of " << unit;
+  return Span{divideByGroup(operand),
+              builder.getIndexAttr(std::max<int64_t>(*tile / perGroup, 1))};
 }
 
 /// Bias or mask: aligned from the right to [B, Hq, Sq, Skv], dims of 1 stay.
@@ -195,8 +249,10 @@ LogicalResult TileBuilder::shiftRows(AttentionOp tile) {
     Value first = getValueOrCreateConstantIndexOp(builder, loc, row.offset);
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     Value rest = arith::SubIOp::create(builder, loc, *rows, first);
+    Value size = getValueOrCreateConstantIndexOp(builder, loc, row.size);
+    Value valid = arith::MinSIOp::create(builder, loc, rest, size);
     tile.getSeqlensQMutable().assign(
-        arith::MaxSIOp::create(builder, loc, rest, zero));
+        arith::MaxSIOp::create(builder, loc, valid, zero));
   }
   if (!op.readsDiagonal())
     return success();

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FoldMemRefCast.h"
 #include "OpSyntax.h"
 #include "VerifyUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -201,9 +202,32 @@ struct DropEmptyStates : OpRewritePattern<MergeStatesOp> {
     return success();
   }
 };
+
+/// A merge of one state is that state, if its producer is known to have made O
+/// zero where the lse is -inf.
+struct FoldSingleState : OpRewritePattern<MergeStatesOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MergeStatesOp op,
+                                PatternRewriter &rewriter) const override {
+    if (op.getOutputs().size() != 1 || op.getSink() || op->getNumResults() == 0)
+      return failure();
+    Value output = op.getOutputs().front(), lse = op.getLses().front();
+    Operation *producer = output.getDefiningOp();
+    if (!isa_and_present<AttentionOp, FinalizeOp, MergeStatesOp>(producer) ||
+        producer->getNumResults() != 2 || output != producer->getResult(0) ||
+        lse != producer->getResult(1))
+      return failure();
+    ResultRange state = producer->getResults().take_front(op.getNumResults());
+    if (!llvm::equal(op->getResultTypes(), state.getTypes()))
+      return failure();
+    rewriter.replaceOp(op, state);
+    return success();
+  }
+};
 } // namespace
 
 void MergeStatesOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                                 MLIRContext *context) {
-  patterns.add<DropEmptyStates>(context);
+  patterns.add<DropEmptyStates, FoldSingleState, FoldMemRefCast<MergeStatesOp>>(
+      context);
 }

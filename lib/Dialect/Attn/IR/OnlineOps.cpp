@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FoldMemRefCast.h"
 #include "OpSyntax.h"
 #include "VerifyUtils.h"
 
@@ -161,6 +162,11 @@ OnlineAttentionOp::reifyResultShapes(OpBuilder &builder,
   return reifyFromDestinations(*this, builder, shapes);
 }
 
+void OnlineAttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                                    MLIRContext *context) {
+  patterns.add<FoldMemRefCast<OnlineAttentionOp>>(context);
+}
+
 //===----------------------------------------------------------------------===//
 // attn.finalize
 //===----------------------------------------------------------------------===//
@@ -244,4 +250,9 @@ LogicalResult
 FinalizeOp::reifyResultShapes(OpBuilder &builder,
                               ReifiedRankedShapedTypeDims &shapes) {
   return reifyFromDestinations(*this, builder, shapes);
+}
+
+void FinalizeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                             MLIRContext *context) {
+  patterns.add<FoldMemRefCast<FinalizeOp>>(context);
 }

@@ -52,6 +52,7 @@ class Attn_Op<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>])> {
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
   let hasCustomAssemblyFormat = 1;
 
   code destinationStyle = [{
@@ -199,7 +200,6 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     DefaultValuedOptionalAttr<Attn_IntAttr, "1">:$num_kv_splits,
     OptionalAttr<Attn_IntAttr>:$page_size), Attn_ScoreOptions);
   let results = (outs Variadic<AnyRankedTensor>:$results);
-  let hasCanonicalizer = 1;
 
   let builders = [
     OpBuilder<(ins "::mlir::Value":$query, "::mlir::Value":$key, "::mlir::Value":$value,
@@ -398,7 +398,6 @@ def Attn_MergeStatesOp : Attn_Op<"merge_states", [AttrSizedOperandSegments]> {
     DefaultValuedOptionalAttr<Attn_LseBaseAttr, "::mlir::attn::LseBase::e">:$lse_base,
     OptionalAttr<Attn_LseLayoutAttr>:$lse_layout);
   let results = (outs Variadic<AnyRankedTensor>:$results);
-  let hasCanonicalizer = 1;
 
   let extraClassDeclaration = destinationStyle # [{
     ::mlir::Value getOutputInit() { return getInits().front(); }
