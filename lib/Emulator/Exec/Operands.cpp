@@ -119,39 +119,55 @@ static uint32_t clampF16(uint32_t code, bool dx10) {
   return code >> 15 ? 0 : code > 0x3c00 ? 0x3c00 : code;
 }
 
+/// omod counts only where denormal results are flushed and IEEE mode is off.
+static unsigned getOmod(Wave &w, const Inst &i, const FloatMode &mode) {
+  return mode.denormOut || (w.mode & modeIEEE) ? 0 : i.omod;
+}
+
 void attn::emu::applyOutputModifiers(Wave &w, const Inst &i, uint32_t *d) {
   static const float factors[4] = {1.0f, 2.0f, 4.0f, 0.5f};
   bool dx10 = w.mode & modeDX10Clamp;
   switch (i.dstTy) {
-  case Ty::F32:
+  case Ty::F32: {
+    unsigned omod = getOmod(w, i, w.f32Mode());
     for (unsigned l = 0; l < numLanes; ++l) {
       float value = asFloat(d[l]);
-      if (i.omod)
-        value *= factors[i.omod];
+      if (omod) {
+        value *= factors[omod];
+        if ((asBits(value) & 0x7f800000) == 0)
+          value = asFloat(asBits(value) & 0x80000000);
+      }
       d[l] = asBits(i.clamp ? clampF32(value, dx10) : value);
     }
     return;
+  }
   case Ty::PKF32:
     if (i.clamp)
       for (unsigned l = 0; l < 2 * numLanes; ++l)
         d[l] = asBits(clampF32(asFloat(d[l]), dx10));
     return;
-  case Ty::F64:
+  case Ty::F64: {
+    unsigned omod = getOmod(w, i, w.f16Mode());
     for (unsigned l = 0; l < numLanes; ++l) {
       double value = asDouble(uint64_t(d[numLanes + l]) << 32 | d[l]);
-      if (i.omod)
-        value *= factors[i.omod];
+      if (omod) {
+        value *= factors[omod];
+        if ((asBits(value) & 0x7ff0000000000000) == 0)
+          value = asDouble(asBits(value) & 0x8000000000000000);
+      }
       uint64_t bits = asBits(i.clamp ? clampF64(value, dx10) : value);
       d[l] = bits;
       d[numLanes + l] = bits >> 32;
     }
     return;
+  }
   case Ty::F16: {
     FloatMode mode = w.f16Mode();
+    unsigned omod = getOmod(w, i, mode);
     static const uint16_t halves[4] = {0x3c00, 0x4000, 0x4400, 0x3800};
     for (unsigned l = 0; l < numLanes; ++l) {
-      if (i.omod)
-        d[l] = mulF16(d[l], halves[i.omod], mode);
+      if (omod)
+        d[l] = mulF16(d[l], halves[omod], mode);
       if (i.clamp)
         d[l] = clampF16(d[l], dx10);
     }

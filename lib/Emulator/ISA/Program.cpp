@@ -611,6 +611,10 @@ void ProgramBuilder::decode(Inst &inst, const OpcodeEntry &opcode,
     inst.fn = executeUnknown;
     break;
   }
+  // v_pk_mov_b32 takes the upper result from the word of the second source that
+  // op_sel names; op_sel_hi plays no part.
+  if (mnemonic == "v_pk_mov_b32")
+    inst.src[1].opSelHi = inst.src[1].opSel;
   for (const Src &src : inst.src) {
     bool packedTy = src.ty == Ty::PKB16 || src.ty == Ty::PKF16 ||
                     src.ty == Ty::PKB32 || src.ty == Ty::PKF32;

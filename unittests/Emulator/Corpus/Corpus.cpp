@@ -1,0 +1,197 @@
+//===- Corpus.cpp - Compiling and running OpenCL C on the emulator --------===//
+
+#include "Corpus.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cstdlib>
+#include <map>
+
+using namespace attn::emu;
+
+std::string Variant::getName() const {
+  std::string name = getChipName(chip).str() + "_" + (level + 1);
+  return preload ? name + "_preload" : name;
+}
+
+std::vector<Variant> attn::emu::getVariants() {
+  std::vector<Variant> variants;
+  for (Chip chip : {Chip::GFX942, Chip::GFX950}) {
+    variants.push_back({chip, "-O0"});
+    variants.push_back({chip, "-O3"});
+    variants.push_back({chip, "-O3", /*preload=*/true});
+  }
+  return variants;
+}
+
+namespace {
+/// A temporary file that goes away.
+struct TemporaryFile {
+  explicit TemporaryFile(llvm::StringRef suffix) {
+    if (llvm::sys::fs::createTemporaryFile("attn-corpus", suffix, path))
+      llvm::report_fatal_error("cannot create a temporary file");
+    remover.setFile(path);
+  }
+  llvm::SmallString<128> path;
+  llvm::FileRemover remover;
+};
+} // namespace
+
+/// Runs clang; the error holds what it printed.
+static llvm::Error runClang(llvm::ArrayRef<llvm::StringRef> arguments) {
+  TemporaryFile log("log");
+  std::optional<llvm::StringRef> redirects[] = {
+      std::nullopt, llvm::StringRef(log.path), llvm::StringRef(log.path)};
+  std::vector<llvm::StringRef> command = {ATTN_CLANG};
+  llvm::append_range(command, arguments);
+  int code =
+      llvm::sys::ExecuteAndWait(ATTN_CLANG, command, std::nullopt, redirects);
+  if (code == 0)
+    return llvm::Error::success();
+  auto text = llvm::MemoryBuffer::getFile(log.path);
+  return llvm::createStringError("clang failed:\n" +
+                                 (text ? (*text)->getBuffer().str() : ""));
+}
+
+static std::string getCpuFlag(Chip chip) {
+  return "-mcpu=" + getChipName(chip).str();
+}
+
+const CodeObject &attn::emu::compileCorpus(const std::string &file,
+                                           const Variant &variant) {
+  static std::map<std::string, std::unique_ptr<CodeObject>> cache;
+  std::unique_ptr<CodeObject> &slot = cache[file + variant.getName()];
+  if (slot)
+    return *slot;
+  TemporaryFile binary("hsaco");
+  std::string source = std::string(ATTN_CORPUS_DIR) + "/" + file;
+  std::string cpu = getCpuFlag(variant.chip);
+  std::vector<llvm::StringRef> arguments = {
+      "-x",
+      "cl",
+      "-cl-std=CL2.0",
+      "-target",
+      "amdgcn-amd-amdhsa",
+      "-nogpulib",
+      cpu,
+      variant.level,
+      source,
+      "-o",
+      binary.path,
+      "-w",
+      "-cl-fp32-correctly-rounded-divide-sqrt"};
+  if (variant.preload) {
+    arguments.push_back("-mllvm");
+    arguments.push_back("-amdgpu-kernarg-preload-count=14");
+  }
+  if (llvm::Error error = runClang(arguments))
+    llvm::report_fatal_error(std::move(error));
+  auto object = CodeObject::load(binary.path);
+  if (!object)
+    llvm::report_fatal_error(object.takeError());
+  slot = std::move(*object);
+  return *slot;
+}
+
+llvm::Expected<std::unique_ptr<CodeObject>>
+attn::emu::assemble(const std::string &text, Chip chip) {
+  TemporaryFile source("s"), binary("hsaco");
+  {
+    std::error_code error;
+    llvm::raw_fd_ostream os(source.path, error);
+    os << text;
+  }
+  std::string cpu = getCpuFlag(chip);
+  if (llvm::Error error =
+          runClang({"-x", "assembler", "-target", "amdgcn-amd-amdhsa", cpu,
+                    "-nogpulib", source.path, "-o", binary.path}))
+    return std::move(error);
+  return CodeObject::load(binary.path);
+}
+
+Launcher &Launcher::buffer(void *host, size_t size, BufferRole role) {
+  Argument argument;
+  argument.host = static_cast<uint8_t *>(host);
+  argument.size = size;
+  argument.role = role;
+  arguments.push_back(std::move(argument));
+  return *this;
+}
+
+llvm::Expected<Report> Launcher::runOnce(const LaunchOptions &options) {
+  auto found = object.getKernel(kernel);
+  if (!found)
+    return found.takeError();
+  Machine machine(object.getChip());
+  KernargBuilder kernarg(**found);
+  unsigned index = 0;
+  for (const Argument &argument : arguments) {
+    std::string name = "arg" + std::to_string(index);
+    llvm::Error error = llvm::Error::success();
+    if (argument.host) {
+      auto address = machine.registerBuffer(
+          name, llvm::MutableArrayRef(argument.host, argument.size),
+          argument.role);
+      if (!address)
+        return llvm::joinErrors(std::move(error), address.takeError());
+      error =
+          llvm::joinErrors(std::move(error), kernarg.setValue(index, *address));
+    } else {
+      error = llvm::joinErrors(std::move(error),
+                               kernarg.set(index, argument.bytes));
+    }
+    if (error)
+      return std::move(error);
+    ++index;
+  }
+  LaunchConfig full = config;
+  full.kernel = kernel;
+  auto report = machine.launch(object, full, kernarg.getBytes(), options);
+  if (report && options.checks.has(Check::Unwritten))
+    machine.checkOutputs(*report);
+  return report;
+}
+
+void Launcher::run() {
+  std::vector<std::vector<uint8_t>> initial, first;
+  for (const Argument &argument : arguments)
+    initial.emplace_back(argument.host, argument.host + argument.size);
+
+  struct {
+    Schedule schedule;
+    unsigned quantum;
+  } schedules[] = {{Schedule::RoundRobin, 64},
+                   {Schedule::Reversed, 1},
+                   {Schedule::Random, 7}};
+  for (auto [schedule, quantum] : schedules) {
+    SCOPED_TRACE(kernel + " under " + getScheduleName(schedule).str());
+    for (size_t i = 0; i != arguments.size(); ++i)
+      std::copy(initial[i].begin(), initial[i].end(), arguments[i].host);
+    LaunchOptions options;
+    options.checks = CheckSet::all();
+    options.checks.remove(Check::Unwritten);
+    options.schedule = schedule;
+    options.quantum = quantum;
+    options.maxInstructionsPerWave = 2000000;
+    auto report = runOnce(options);
+    if (!report) {
+      FAIL() << llvm::toString(report.takeError());
+      return;
+    }
+    std::string findings;
+    llvm::raw_string_ostream os(findings);
+    report->printFindings(os);
+    EXPECT_TRUE(report->isClean()) << findings;
+
+    std::vector<std::vector<uint8_t>> results;
+    for (const Argument &argument : arguments)
+      results.emplace_back(argument.host, argument.host + argument.size);
+    if (first.empty())
+      first = results;
+    EXPECT_TRUE(first == results) << "results depend on the schedule";
+  }
+}
