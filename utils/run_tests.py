@@ -106,9 +106,10 @@ def run_pytest(build, reports, quick):
     report = reports / "pytest.xml"
     command = [sys.executable, "-m", "pytest", "-q", "-n", str(os.cpu_count())]
     command += [f"--junit-xml={report}", "-p", "no:cacheprovider"]
+    env = dict(os.environ, ATTN_BUILD_DIR=str(build))
     if quick:
         command += ["-m", "not slow"]
-    env = dict(os.environ, ATTN_BUILD_DIR=str(build))
+        env.setdefault("ATTN_TEST_OPTIMIZE", "0")  # most of the time is compiling
     done = subprocess.run(command, check=False, cwd=ROOT / "test/Integration", env=env)
     return collect("pytest", done.returncode, report)
 

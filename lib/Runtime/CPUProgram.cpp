@@ -56,8 +56,8 @@ static Error checkInterface(mlir::ModuleOp module, const Signature &signature) {
                            signature.entry + "'");
 }
 
-Expected<std::unique_ptr<CPUProgram>> CPUProgram::compile(mlir::ModuleOp module,
-                                                          StringRef entry) {
+Expected<std::unique_ptr<CPUProgram>>
+CPUProgram::compile(mlir::ModuleOp module, StringRef entry, unsigned optLevel) {
   static std::once_flag initialized;
   std::call_once(initialized, [] {
     InitializeNativeTarget();
@@ -89,15 +89,16 @@ Expected<std::unique_ptr<CPUProgram>> CPUProgram::compile(mlir::ModuleOp module,
   auto builder = orc::JITTargetMachineBuilder::detectHost();
   if (!builder)
     return builder.takeError();
-  builder->setCodeGenOptLevel(CodeGenOptLevel::Aggressive);
+  auto codeGenLevel = static_cast<CodeGenOptLevel>(optLevel);
+  builder->setCodeGenOptLevel(codeGenLevel);
   auto machine = builder->createTargetMachine();
   if (!machine)
     return machine.takeError();
-  auto optimize = mlir::makeOptimizingTransformer(
-      /*optLevel=*/3, /*sizeLevel=*/0, machine->get());
+  auto optimize = mlir::makeOptimizingTransformer(optLevel, /*sizeLevel=*/0,
+                                                  machine->get());
   mlir::ExecutionEngineOptions options;
   options.transformer = optimize;
-  options.jitCodeGenOptLevel = CodeGenOptLevel::Aggressive;
+  options.jitCodeGenOptLevel = codeGenLevel;
   options.enableGDBNotificationListener = false;
   options.enablePerfNotificationListener = false;
   // The engine takes the machine; the transformer runs while it is created.

@@ -116,7 +116,8 @@ parseModule(StringRef path, mlir::MLIRContext &context) {
   return module;
 }
 
-Error runOnCPU(StringRef path, StringRef entry, const Bindings &bindings) {
+Error runOnCPU(StringRef path, StringRef entry, const Bindings &bindings,
+               unsigned optLevel) {
   mlir::DialectRegistry registry;
   registerCPUDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
@@ -163,7 +164,7 @@ Error runOnCPU(StringRef path, StringRef entry, const Bindings &bindings) {
     args.emplace_back(&buffers.back());
   }
 
-  auto program = CPUProgram::compile(**module, entry);
+  auto program = CPUProgram::compile(**module, entry, optLevel);
   if (!program)
     return program.takeError();
   Expected<CPUResults> results = (*program)->run(args);

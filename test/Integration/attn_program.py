@@ -193,6 +193,15 @@ def run(problem, device=Device("cpu"), **flags):
     return run_all([problem], device, **flags)[0]
 
 
+def refusal(problem):
+    """What attn-opt says of a problem that its verifier must refuse."""
+    text, _ = module_text([problem])
+    command = [tool("attn-opt"), "-"]
+    done = subprocess.run(command, input=text, check=False, capture_output=True, text=True)
+    assert done.returncode == 1, f"expects a refusal, but got\n{done.stdout}{done.stderr}"
+    return done.stderr
+
+
 def run_all(problems, device=Device("cpu"), extra_args=()):
     """Runs several problems in one process; a list of Results."""
     text, arrays = module_text(problems)

@@ -27,13 +27,15 @@ def pytest_generate_tests(metafunc):
 
     `@pytest.mark.kinds("f16", ...)` narrows the types of a test.
     """
+    marker = metafunc.definition.get_closest_marker("kinds")
+    kinds = marker.args if marker else ("f16", "bf16", "f32")
     if "device" not in metafunc.fixturenames:
+        if "kind" in metafunc.fixturenames:
+            metafunc.parametrize("kind", kinds)
         return
     if "kind" not in metafunc.fixturenames:
         metafunc.parametrize("device", DEVICES, ids=str)
         return
-    marker = metafunc.definition.get_closest_marker("kinds")
-    kinds = marker.args if marker else ("f16", "bf16", "f32")
     pairs = [(d, k) for d in DEVICES for k in kinds if k in d.kinds]
     metafunc.parametrize("device, kind", pairs, ids=[f"{d}-{k}" for d, k in pairs])
 

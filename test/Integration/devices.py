@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 from repository import ROOT
 
+# Compiling dominates the time of most tests: a quick run lowers the level.
+OPTIMIZE = os.environ.get("ATTN_TEST_OPTIMIZE", "3")
+
 FEATURES = {
     row["id"]: row for row in json.loads((ROOT / "docs/features.json").read_text())["features"]
 }
@@ -40,7 +43,7 @@ class Device:
         """The flags of attn-run that choose this device."""
         if self.is_gpu:
             return ["--device=emulator", f"--chip={self.name}"]
-        return ["--device=cpu"]
+        return ["--device=cpu", f"--optimize={OPTIMIZE}"]
 
     def __str__(self):
         return self.name

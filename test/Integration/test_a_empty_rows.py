@@ -1,8 +1,12 @@
 """Group A: rows that see no key."""
 
+import re
+import subprocess
+
+import compare
 import numpy as np
 import pytest
-from attn_program import Problem, assert_matches, run, run_all
+from attn_program import Problem, assert_matches, module_text, run, run_all, tool
 from cases import INF, LN, check, first, heads, spread
 
 
@@ -139,14 +143,30 @@ def test_A11_everything_at_once_empties_two_rows(device, kind):
     mask[[2, 5]] = 0
     mask[[0, 1, 3, 4, 6, 7], 0] = 1
     problem = Problem(
-        q, k, v,
+        q,
+        k,
+        v,
         {"softcap": 30.0, "causal": True, "mask": mask, "bias": np.zeros((8, 8), q.dtype)},
     )
-    result = run(problem, device)
-    assert_matches(result, problem)
-    check_rows = [2, 5]
-    assert (result.lse[0, 0, check_rows] == -INF).all()
-    assert (result.out[0, 0, check_rows] == 0).all()
+    # A build without optimisation and one with all of it (the last level counts).
+    for level in ("0", "3"):
+        flags = [] if device.is_gpu else [f"--optimize={level}"]
+        result = run(problem, device, extra_args=flags)
+        assert_matches(result, problem, what=f"level {level}: ")
+        assert (result.lse[0, 0, [2, 5]] == -INF).all()
+        compare.assert_plus_zero(result.out[0, 0, [2, 5]])
+
+
+def test_A11_no_fast_math_on_scores(kind):
+    """No op of the lowered program may assume that there is no NaN or infinity."""
+    problem = counting(8, 8, kind, causal=True, softcap=30.0, sink=np.zeros(1, np.float32))
+    text, _ = module_text([problem])
+    command = [tool("attn-opt"), "-attn-to-cpu", "-"]
+    done = subprocess.run(command, input=text, check=True, capture_output=True, text=True)
+    assert "llvm.fdiv" in done.stdout
+    flags = set(re.findall(r"fastmath(?:Flags = #llvm\.fastmath)?<([^>]*)>", done.stdout))
+    names = {name.strip() for group in flags for name in group.split(",")}
+    assert not names & {"nnan", "ninf", "fast"}, names
 
 
 @pytest.mark.needs("sink", "causal")

@@ -23,6 +23,8 @@ defm manifest : Value<"manifest", "<file>", "Manifest of a code object (JSON)">;
 defm entry : Value<"entry", "<name>",
                    "Function to run (default: the only public one)">;
 defm chip : Value<"chip", "<name>", "gfx942 or gfx950, to compile a module for">;
+defm optimize : Value<"optimize", "<level>",
+                      "Optimization of the host's code, 0 to 3 (default: 3)">;
 defm input : Value<"in", "<name>=<file.npy>", "Content of an argument">;
 defm output : Value<"out", "<name>=<file.npy>",
                  "Where to write a result or a memref argument">;

@@ -86,8 +86,15 @@ static Error run(const opt::InputArgList &args) {
       return error;
 
   StringRef device = args.getLastArgValue(OPT_device);
-  if (device == "cpu")
-    return runOnCPU(inputs[0], args.getLastArgValue(OPT_entry), bindings);
+  if (device == "cpu") {
+    StringRef text = args.getLastArgValue(OPT_optimize, "3");
+    unsigned level;
+    if (text.getAsInteger(10, level) || level > 3)
+      return createStringError("--optimize expects 0 to 3, but got '" + text +
+                               "'");
+    return runOnCPU(inputs[0], args.getLastArgValue(OPT_entry), bindings,
+                    level);
+  }
   if (device == "emulator" || device == "hip")
     return createStringError("device '" + device +
                              "' is not available in this build");

@@ -50,9 +50,9 @@ class CPUProgram {
 public:
   /// Lowers `module` in place (pipeline attn-to-cpu) and compiles it with all
   /// features of the host. The context needs `registerCPUDialects`. Errors are
-  /// one line; MLIR's diagnostics are part of it.
+  /// one line; MLIR's diagnostics are part of it. `optLevel` is LLVM's, 0 to 3.
   static llvm::Expected<std::unique_ptr<CPUProgram>>
-  compile(mlir::ModuleOp module, llvm::StringRef entry);
+  compile(mlir::ModuleOp module, llvm::StringRef entry, unsigned optLevel = 3);
   ~CPUProgram();
 
   const Signature &getSignature() const { return signature; }

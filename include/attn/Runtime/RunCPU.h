@@ -25,9 +25,9 @@ namespace attn::rt {
 /// output, or both (then it is updated in place). A memref without input is
 /// filled with NaN and needs static sizes. Dynamic sizes come from the files,
 /// dynamic strides are contiguous, a dynamic offset is not 0. Errors are one
-/// line.
+/// line. `optLevel` is LLVM's, 0 to 3.
 llvm::Error runOnCPU(llvm::StringRef path, llvm::StringRef entry,
-                     const Bindings &bindings);
+                     const Bindings &bindings, unsigned optLevel = 3);
 
 } // namespace attn::rt
 

@@ -108,4 +108,27 @@ def AttnDecomposePass
   ];
 }
 
+def AttnCopiesToLinalgPass : Pass<"attn-copies-to-linalg"> {
+  let summary = "turn copies between strided memrefs into linalg";
+  let description = [{
+    The LLVM lowering turns a `memref.copy` of strided memrefs into a call of
+    MLIR's runner library. As linalg it becomes a loop, so that the code needs
+    no library.
+
+    Before:
+    ```mlir
+    memref.copy %a, %b : memref<4x8xf32, strided<[16, 1]>> to memref<4x8xf32>
+    ```
+    After:
+    ```mlir
+    linalg.generic {...} ins(%a : memref<4x8xf32, strided<[16, 1]>>)
+                         outs(%b : memref<4x8xf32>)
+    ```
+
+    Precondition: none. Postcondition: every `memref.copy` is between memrefs of
+    identity layout.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect"];
+}
+
 #endif // ATTN_DIALECT_ATTN_TRANSFORMS_PASSES_TD
