@@ -53,5 +53,7 @@ attn::emu::makeObservers(LaunchContext &ctx, FindingCollector &collector) {
   std::vector<std::unique_ptr<Observer>> result;
   if (ctx.options.trace.os)
     result.push_back(makeTracer(ctx));
+  if (ctx.options.checks.any())
+    result.push_back(makeChecker(ctx, collector));
   return result;
 }

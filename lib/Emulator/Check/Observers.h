@@ -36,6 +36,8 @@ std::vector<std::unique_ptr<Observer>>
 makeObservers(LaunchContext &ctx, FindingCollector &collector);
 
 std::unique_ptr<Observer> makeTracer(LaunchContext &ctx);
+std::unique_ptr<Observer> makeChecker(LaunchContext &ctx,
+                                      FindingCollector &collector);
 
 } // namespace attn::emu
 

@@ -158,25 +158,12 @@ void swizzle(Wave &w, const Inst &i) {
   uint32_t values[numLanes] = {};
   const uint32_t *data = w.vgpr(i.vaddr);
   uint64_t exec = w.exec();
-  unsigned pattern = i.offset;
-  if (pattern >= 0xe000) {
+  if (i.offset >= 0xe000) {
     w.raise("ds_swizzle_b32 in FFT mode is not modelled");
     return;
   }
   for (unsigned lane = 0; lane < numLanes; ++lane) {
-    unsigned from = lane & 31;
-    if (pattern >= 0xc000) {
-      unsigned mask = pattern & 31, rotate = pattern >> 5 & 31;
-      if (pattern >> 10 & 1)
-        rotate = 32 - rotate;
-      from = (from & mask) | ((from + rotate) & 31 & ~mask);
-    } else if (pattern & 0x8000) {
-      from = (from & 28) | (pattern >> 2 * (from & 3) & 3);
-    } else {
-      from =
-          ((from & pattern & 31) | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31);
-    }
-    from += lane & 32;
+    unsigned from = getSwizzleSource(i.offset, lane);
     values[lane] = exec >> from & 1 ? data[from] : 0;
   }
   setLanes(w, i.dst, values);
@@ -241,6 +228,21 @@ template <bool append> void countLanes(Wave &w, const Inst &i) {
 void nothing(Wave &, const Inst &) {}
 
 } // namespace
+
+unsigned attn::emu::getSwizzleSource(unsigned pattern, unsigned lane) {
+  unsigned from = lane & 31;
+  if (pattern >= 0xc000) { // Rotate.
+    unsigned mask = pattern & 31, rotate = pattern >> 5 & 31;
+    if (pattern >> 10 & 1)
+      rotate = 32 - rotate;
+    from = (from & mask) | ((from + rotate) & 31 & ~mask);
+  } else if (pattern & 0x8000) { // Four lanes, any order.
+    from = (from & 28) | (pattern >> 2 * (from & 3) & 3);
+  } else {
+    from = ((from & pattern & 31) | (pattern >> 5 & 31)) ^ (pattern >> 10 & 31);
+  }
+  return from + (lane & 32);
+}
 
 void attn::emu::addLDSOps(OpTable &t) {
   auto add = [&](StringRef name, unsigned bytes, unsigned words,
@@ -378,8 +380,15 @@ void attn::emu::addLDSOps(OpTable &t) {
   add("ds_append", 4, 1, countLanes<true>).traits.isAtomic = 1;
   add("ds_consume", 4, 1, countLanes<false>).traits.isAtomic = 1;
   // No memory behind these: only the crossbar.
-  add("ds_permute_b32", 0, 1, permute);
-  add("ds_bpermute_b32", 0, 1, backwardPermute);
-  add("ds_swizzle_b32", 0, 1, swizzle);
+  add("ds_permute_b32", 0, 1, permute).traits.flow = Flow::Permute;
+  add("ds_bpermute_b32", 0, 1, backwardPermute).traits.flow =
+      Flow::BackwardPermute;
+  add("ds_swizzle_b32", 0, 1, swizzle).traits.flow = Flow::Swizzle;
+  for (const char *name : {"ds_read_b64_tr_b16", "ds_read_b64_tr_b8",
+                           "ds_read_b64_tr_b4", "ds_read_b96_tr_b6"})
+    t.find(name)->traits.isTransposed = 1;
+  for (const char *name :
+       {"ds_read_addtid_b32", "ds_write_addtid_b32", "ds_append", "ds_consume"})
+    t.find(name)->traits.readsM0 = 1;
   add("ds_nop", 0, 0, nothing);
 }

@@ -97,7 +97,8 @@ void attn::emu::addMatrixOps(OpTable &t) {
     info.onlyGFX950 = !mfma.isOn(false);
     info.onlyGFX942 = !mfma.isOn(true);
     info.traits.isDGEMM = mfma.isF64();
-    info.traits.isXDL = !mfma.isF64();
+    // Plain f32 has its own pipeline, as f64 has.
+    info.traits.isXDL = !mfma.isF64() && mfma.a != MfmaType::F32;
     info.traits.passes =
         mfma.passesGfx950 ? mfma.passesGfx950 : mfma.passesGfx942;
   }

@@ -82,6 +82,9 @@ inline uint8_t *resolve(Wave &wave, Space space, unsigned lane,
   return resolveScratch(wave, lane, address, bytes);
 }
 
+/// Lane that ds_swizzle_b32 with offset \p pattern reads for \p lane.
+unsigned getSwizzleSource(unsigned pattern, unsigned lane);
+
 /// An atomic operation: reads `data` (operand dwords), updates memory and
 /// leaves the value before in `old`.
 struct AtomicOp {

@@ -218,9 +218,7 @@ void attn::emu::storeResult(Wave &w, const Inst &i, const uint32_t *d) {
 // DPP and SDWA
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Lane that \p lane reads from under a DPP control; -1 if outside.
-int getDPPSource(unsigned control, unsigned lane) {
+int attn::emu::getDPPSource(unsigned control, unsigned lane) {
   unsigned row = lane & ~15u, at = lane & 15;
   if (control <= 0xff)
     return (lane & ~3u) | (control >> 2 * (lane & 3) & 3);
@@ -258,7 +256,6 @@ int getDPPSource(unsigned control, unsigned lane) {
     return -2;
   }
 }
-} // namespace
 
 void attn::emu::executeDPP(Wave &w, const Inst &i) {
   uint64_t exec = w.exec();

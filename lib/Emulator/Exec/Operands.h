@@ -23,6 +23,10 @@ struct Operands {
   alignas(64) uint32_t buffer[4][2 * numLanes];
 };
 
+/// Lane that \p lane reads from under a DPP control; -1 if outside the row or
+/// the wave, -2 if the chip has no such control.
+int getDPPSource(unsigned control, unsigned lane);
+
 /// The 64-lane array of \p src, without modifiers.
 const uint32_t *fetchRaw(Wave &wave, const Src &src, uint32_t *buffer);
 /// With modifiers.

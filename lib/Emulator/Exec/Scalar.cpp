@@ -356,6 +356,35 @@ void attn::emu::executeUnknown(Wave &w, const Inst &i) {
           "' (encoding " + words + ")");
 }
 
+/// What the checks want to know.
+static void addScalarTraits(OpTable &t) {
+  auto logic = [&](const Twine &stem, BitLogic value) {
+    for (const char *suffix : {"_b32", "_b64", "_saveexec_b64", "_wrexec_b64"})
+      if (OpInfo *info = t.find((stem + suffix).str()))
+        info->traits.logic = value;
+  };
+  logic("s_and", BitLogic::And);
+  logic("s_or", BitLogic::Or);
+  logic("s_andn2", BitLogic::AndN2);
+  logic("s_orn2", BitLogic::OrN2);
+  for (const char *stem : {"s_xor", "s_xnor", "s_nand", "s_nor", "s_not",
+                           "s_mov", "s_cselect", "s_andn1", "s_orn1"})
+    logic(stem, BitLogic::Bitwise);
+  t.find("s_waitcnt")->traits.isWaitcnt = 1;
+  t.find("s_nop")->traits.isNop = 1;
+  t.find("s_endpgm")->traits.isEnd = 1;
+  t.find("s_setreg_b32")->traits.isSetReg = 1;
+  t.find("s_setreg_imm32_b32")->traits.isSetReg = 1;
+  t.find("s_getreg_b32")->traits.isGetReg = 1;
+  for (const char *name :
+       {"s_cbranch_scc0", "s_cbranch_scc1", "s_cbranch_vccz", "s_cbranch_vccnz",
+        "s_cbranch_execz", "s_cbranch_execnz", "s_setpc_b64", "s_swappc_b64"})
+    t.find(name)->traits.isBranch = 1;
+  for (const char *name :
+       {"s_movrels_b32", "s_movrels_b64", "s_movreld_b32", "s_movreld_b64"})
+    t.find(name)->traits.readsM0 = 1;
+}
+
 void attn::emu::addScalarOps(OpTable &t) {
   auto add = [&](StringRef name, StringRef signature, Handler fn) {
     t.add(name, signature, InstClass::SALU, fn);
@@ -656,4 +685,5 @@ void attn::emu::addScalarOps(OpTable &t) {
   t.add("s_getreg_b32", "b32", InstClass::SALU, getReg);
   t.add("s_setreg_b32", "b32", InstClass::SALU, setReg);
   t.add("s_setreg_imm32_b32", "-", InstClass::SALU, setRegImm);
+  addScalarTraits(t);
 }

@@ -593,6 +593,7 @@ static void addScaledConversions(OpTable &t) {
                          InstClass::VALU, scaled);
     info.extra = storage.back().get();
     info.onlyGFX950 = true;
+    info.traits.shiftsResult = widthOf(op.dst) * op.count < 32;
   };
   for (const Small &w : wide) {
     bool single = w.format == F::F32;
@@ -762,9 +763,26 @@ void attn::emu::addSpecialVectorOps(OpTable &t) {
   add("v_cvt_pk_bf8_f32", "b32 f32 f32", execute<pkFP8<true>>);
   add("v_cvt_sr_fp8_f32", "b32 f32 b32", execute<srFP8<false>>);
   add("v_cvt_sr_bf8_f32", "b32 f32 b32", execute<srFP8<true>>);
+  for (const char *name : {"v_cvt_pk_fp8_f32", "v_cvt_pk_bf8_f32",
+                           "v_cvt_sr_fp8_f32", "v_cvt_sr_bf8_f32"})
+    t.find(name)->traits.shiftsResult = 1;
   add("v_cvt_f32_fp8", "f32 b32", execute<fp8To32<false>>);
   add("v_cvt_f32_bf8", "f32 b32", execute<fp8To32<true>>);
   add("v_cvt_pk_f32_fp8", "b64 b32", execute<fp8ToPair<false>>);
   add("v_cvt_pk_f32_bf8", "b64 b32", execute<fp8ToPair<true>>);
   addScaledConversions(t);
+
+  // What the checks want to know.
+  auto flow = [&](StringRef name, Flow value) {
+    t.find(name)->traits.flow = value;
+  };
+  flow("v_readfirstlane_b32", Flow::ReadFirstLane);
+  flow("v_readlane_b32", Flow::ReadLane);
+  flow("v_writelane_b32", Flow::WriteLane);
+  flow("v_swap_b32", Flow::Swap);
+  flow("v_permlane16_swap_b32", Flow::PermlaneSwap16);
+  flow("v_permlane32_swap_b32", Flow::PermlaneSwap32);
+  flow("v_cndmask_b32", Flow::Select);
+  t.find("v_div_fmas_f32")->traits.isDivFmas = 1;
+  t.find("v_div_fmas_f64")->traits.isDivFmas = 1;
 }

@@ -165,6 +165,8 @@ void attn::emu::addVectorOps(OpTable &t) {
     info.kernel = op.kernel;
     info.onlyGFX950 = isOnlyGFX950(name);
     info.keepHalf = keepsHalf(name);
+    info.traits.isDot = name.starts_with("v_dot");
+    info.traits.isFma64 = name == "v_fma_f64" || name == "v_fmac_f64";
     info.accumulates = name.starts_with("v_fmac_") ||
                        name.starts_with("v_pk_fmac_") ||
                        (name.starts_with("v_dot") && name.contains("c_"));
@@ -177,5 +179,7 @@ void attn::emu::addVectorOps(OpTable &t) {
     t.add((Twine("v_cmpx_") + op.mnemonic).str(), op.signature, InstClass::VALU,
           executeCompare<true>)
         .compare = op.kernel;
+    for (const char *prefix : {"v_cmp_", "v_cmpx_"})
+      t.find((Twine(prefix) + op.mnemonic).str())->traits.isCompare = 1;
   }
 }

@@ -131,8 +131,46 @@ struct RegRange {
   uint16_t count = 0;
 };
 
+/// Scalar operations through which undefined bits travel bit by bit.
+enum class BitLogic : uint8_t { None, And, Or, AndN2, OrN2, Bitwise };
+
+/// Vector operations with a data flow of their own.
+enum class Flow : uint8_t {
+  LaneWise,
+  /// Select by a mask.
+  Select,
+  ReadFirstLane,
+  ReadLane,
+  WriteLane,
+  Swap,
+  PermlaneSwap16,
+  PermlaneSwap32,
+  Permute,
+  BackwardPermute,
+  Swizzle,
+};
+
 /// What the checks need to know of an opcode, beyond registers.
 struct OpTraits {
+  BitLogic logic = BitLogic::None;
+  Flow flow = Flow::LaneWise;
+  uint16_t isDot : 1 = 0;
+  uint16_t isDivFmas : 1 = 0;
+  uint16_t isFma64 : 1 = 0;
+  uint16_t isWaitcnt : 1 = 0;
+  uint16_t isNop : 1 = 0;
+  uint16_t isSetReg : 1 = 0;
+  uint16_t isGetReg : 1 = 0;
+  uint16_t isEnd : 1 = 0;
+  uint16_t isBranch : 1 = 0;
+  uint16_t isCompare : 1 = 0;
+  /// The result is shifted into place in the destination.
+  uint16_t shiftsResult : 1 = 0;
+  uint16_t readsM0 : 1 = 0;
+  /// ds_read_*_tr_*: a lane's result comes from other lanes' addresses.
+  uint16_t isTransposed : 1 = 0;
+  /// DS read2, write2, wrxchg2.
+  uint16_t hasTwoAddresses : 1 = 0;
   uint16_t isVALU : 1 = 0;
   uint16_t isTrans : 1 = 0;
   uint16_t isMFMA : 1 = 0;

@@ -52,6 +52,10 @@ public:
     auto it = ops.find(mnemonic);
     return it == ops.end() ? nullptr : &it->second;
   }
+  OpInfo *find(llvm::StringRef mnemonic) {
+    auto it = ops.find(mnemonic);
+    return it == ops.end() ? nullptr : &it->second;
+  }
   const llvm::StringMap<OpInfo> &getOps() const { return ops; }
 
   /// Adds \p mnemonic. \p signature lists the result and source types

@@ -481,6 +481,7 @@ void ProgramBuilder::decodeDS(Inst &inst, const OpInfo &info) {
   StringRef name = program.opcodes[inst.op].mnemonic;
   bool two = name.contains("read2") || name.contains("write2") ||
              name.contains("wrxchg2");
+  inst.traits.hasTwoAddresses = two;
   if (two) {
     // Two offsets, counted in elements or in 64 elements.
     unsigned unit = info.memBytes * (name.contains("st64") ? 64 : 1);
