@@ -35,10 +35,21 @@ struct AttnToROCDLOptions : PassPipelineOptions<AttnToROCDLOptions> {
                            llvm::cl::init("gfx950")};
 };
 
+/// Options of `attn-to-binary`.
+struct AttnToBinaryOptions : AttnToROCDLOptions {
+  Option<unsigned> optLevel{*this, "opt-level",
+                            llvm::cl::desc("LLVM optimization level, 0 to 3"),
+                            llvm::cl::init(3)};
+};
+
 /// A module with attention on tensors or memrefs to kernels in gpu, llvm and
 /// rocdl (one gpu.module an op) and a host side with gpu.launch_func.
 void buildAttnToROCDLPipeline(OpPassManager &pm,
                               const AttnToROCDLOptions &options);
+
+/// The same, and the kernels to code objects (gpu.binary).
+void buildAttnToBinaryPipeline(OpPassManager &pm,
+                               const AttnToBinaryOptions &options);
 
 /// Registers the pipelines by name.
 void registerAttnPipelines();

@@ -85,4 +85,7 @@ void attn::registerAttnPipelines() {
   PassPipelineRegistration<AttnToROCDLOptions>(
       "attn-to-rocdl", "attention to GPU kernels in the LLVM dialect",
       buildAttnToROCDLPipeline);
+  PassPipelineRegistration<AttnToBinaryOptions>("attn-to-binary",
+                                                "attention to AMD code objects",
+                                                buildAttnToBinaryPipeline);
 }

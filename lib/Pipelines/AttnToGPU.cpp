@@ -40,3 +40,11 @@ void attn::buildAttnToROCDLPipeline(OpPassManager &pm,
   kernels.addPass(createReconcileUnrealizedCastsPass());
   kernels.addPass(createCanonicalizerPass());
 }
+
+void attn::buildAttnToBinaryPipeline(OpPassManager &pm,
+                                     const AttnToBinaryOptions &options) {
+  buildAttnToROCDLPipeline(pm, options);
+  AttnGPUToBinaryOptions binary;
+  binary.optLevel = options.optLevel;
+  pm.addPass(createAttnGPUToBinary(binary));
+}

@@ -27,19 +27,28 @@ void mlir::attn::registerKernelTranslation(DialectRegistry &registry) {
 }
 
 FailureOr<std::unique_ptr<llvm::Module>>
+mlir::attn::translateKernel(gpu::GPUModuleOp module, llvm::LLVMContext &context,
+                            llvm::StringRef chip) {
+  std::unique_ptr<llvm::Module> result =
+      translateModuleToLLVMIR(module, context, module.getName());
+  if (!result)
+    return module.emitOpError("cannot be translated to LLVM IR");
+  if (llvm::Error error = prepareModule(*result, chip))
+    return module.emitOpError(llvm::toString(std::move(error)));
+  return result;
+}
+
+FailureOr<std::unique_ptr<llvm::Module>>
 mlir::attn::translateKernels(ModuleOp module, llvm::LLVMContext &context,
                              llvm::StringRef chip, unsigned optLevel) {
   std::unique_ptr<llvm::Module> result;
   for (auto kernels : module.getOps<gpu::GPUModuleOp>()) {
-    std::unique_ptr<llvm::Module> one =
-        translateModuleToLLVMIR(kernels, context, kernels.getName());
-    if (!one)
-      return kernels.emitOpError("cannot be translated to LLVM IR");
-    if (llvm::Error error = prepareModule(*one, chip))
-      return kernels.emitOpError(llvm::toString(std::move(error)));
+    auto one = translateKernel(kernels, context, chip);
+    if (failed(one))
+      return failure();
     if (!result)
-      result = std::move(one);
-    else if (llvm::Linker::linkModules(*result, std::move(one)))
+      result = std::move(*one);
+    else if (llvm::Linker::linkModules(*result, std::move(*one)))
       return kernels.emitOpError("cannot be linked with the other kernels");
   }
   if (!result) { // nothing to launch

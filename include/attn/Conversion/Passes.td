@@ -112,4 +112,16 @@ def ConvertAttnToROCDL : Pass<"convert-attn-to-rocdl", "::mlir::gpu::GPUModuleOp
   ];
 }
 
+def AttnGPUToBinary : Pass<"attn-gpu-to-binary", "::mlir::ModuleOp"> {
+  let summary = "kernels to code objects";
+  let description = [{
+    Takes `gpu.module`s that `convert-attn-to-rocdl` left. Leaves a `gpu.binary`
+    of the same name in place of each, with the linked code object; launches
+    keep their symbols. LLVM's AMDGPU backend and lld run in process.
+  }];
+  let options = [
+    Option<"optLevel", "opt-level", "unsigned", "3", "LLVM optimization level, 0 to 3">
+  ];
+}
+
 #endif // ATTN_CONVERSION_PASSES_TD

@@ -13,6 +13,7 @@
 #include "attn/Target/Manifest.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -21,6 +22,11 @@ namespace mlir::attn {
 
 /// Registers what translating kernels to LLVM IR needs.
 void registerKernelTranslation(DialectRegistry &registry);
+
+/// LLVM IR of one kernel module, with triple and data layout of `chip`.
+FailureOr<std::unique_ptr<llvm::Module>>
+translateKernel(gpu::GPUModuleOp module, llvm::LLVMContext &context,
+                llvm::StringRef chip);
 
 /// LLVM IR of all kernels (perhaps none) of a module that `attn-to-rocdl` left,
 /// in one LLVM module, optimized and ready for `emitAssembly` or `emitObject`.

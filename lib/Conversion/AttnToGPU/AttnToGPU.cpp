@@ -94,6 +94,18 @@ gpu::GPUFuncOp Lowering::createKernel(SymbolTable &symbols) {
   kernel->setAttr("rocdl.flat_work_group_size",
                   builder.getStringAttr(size + "," + size));
   kernel->setAttr("passthrough", builder.getArrayAttr(passthrough));
+  kernel->setAttr(
+      "attn.lowering_config",
+      builder.getDictionaryAttr({
+          builder.getNamedAttr("tile_q",
+                               builder.getI64IntegerAttr(config.getTileQ())),
+          builder.getNamedAttr("tile_kv",
+                               builder.getI64IntegerAttr(config.tileKV)),
+          builder.getNamedAttr("split_v",
+                               builder.getI64IntegerAttr(config.splitV)),
+          builder.getNamedAttr("pipelined",
+                               builder.getBoolAttr(config.pipelined)),
+      }));
   for (auto [index, name] : llvm::enumerate(names))
     kernel.setArgAttr(index, "attn.name", builder.getStringAttr(name));
   return kernel;

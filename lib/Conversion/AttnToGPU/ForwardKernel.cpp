@@ -178,20 +178,21 @@ void ForwardKernel::readProblem() {
   // One grid dimension, which has the widest limit: q tiles run fastest, the
   // heaviest tile of a causal head first.
   int64_t tileQ = c.getTileQ();
-  Value tilesQ =
-      b.createOrFold<arith::DivUIOp>(b.addi(lenQ, tileQ - 1), b.c32(tileQ));
+  Value tilesQ = b.divide(b.addi(lenQ, tileQ - 1), b.c32(tileQ));
   Value id = arith::IndexCastOp::create(
       b, b.i32, gpu::BlockIdOp::create(b, gpu::Dimension::x));
-  Value tileIndex = b.createOrFold<arith::RemUIOp>(id, tilesQ);
-  Value pair = b.createOrFold<arith::DivUIOp>(id, tilesQ);
-  Value head = b.createOrFold<arith::RemUIOp>(pair, headsQ);
-  batch = b.createOrFold<arith::DivUIOp>(pair, headsQ);
+  auto remainder = [&](Value a, Value quotient, Value divisor) {
+    return b.createOrFold<arith::SubIOp>(
+        a, b.createOrFold<arith::MulIOp>(quotient, divisor));
+  };
+  Value pair = b.divide(id, tilesQ);
+  Value tileIndex = remainder(id, pair, tilesQ);
+  batch = b.divide(pair, headsQ);
+  Value head = remainder(pair, batch, headsQ);
   if (problem.causal)
     tileIndex = arith::SubIOp::create(b, b.addi(tilesQ, -1), tileIndex);
   auto group = [&](Value memref) -> Value {
-    Value heads = dim(memref, headDim);
-    return b.createOrFold<arith::DivUIOp>(
-        head, b.createOrFold<arith::DivUIOp>(headsQ, heads));
+    return b.divide(head, b.divide(headsQ, dim(memref, headDim)));
   };
   q = matrix(query, head, lenQ, c.headDimQK);
   k = matrix(key, group(key), lenKV, c.headDimQK);

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -90,6 +91,15 @@ Value WaveBuilder::muli(Value a, int64_t b) {
 
 Value WaveBuilder::mins(Value a, Value b) {
   return createOrFold<arith::MinSIOp>(a, b);
+}
+
+Value WaveBuilder::divide(Value a, Value b) {
+  Value quotient = createOrFold<arith::DivUIOp>(a, b);
+  if (matchPattern(b, m_Constant()) || matchPattern(quotient, m_Constant()))
+    return quotient;
+  // LLVM divides in vector registers, and would loop over the lanes of what is
+  // computed from the result.
+  return ROCDL::ReadfirstlaneOp::create(*this, i32, quotient);
 }
 
 Value WaveBuilder::shiftRight(Value a, int64_t k) {

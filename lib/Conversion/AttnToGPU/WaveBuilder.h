@@ -60,6 +60,8 @@ public:
   Value addi(Value a, int64_t b);
   Value muli(Value a, int64_t b);
   Value mins(Value a, Value b);
+  /// a / b of uniform unsigned values, in a scalar register.
+  Value divide(Value a, Value b);
   /// Ceiling or floor of a / 2^k, a signed.
   Value shiftRight(Value a, int64_t k);
   Value toIndex(Value a);

@@ -341,6 +341,10 @@ Value KernelRewriter::resource(const Slice &slice, Value rowUniform) {
     else
       parts = {rowUniform};
   }
+  bool isSmall = slice.rowsIfStatic && slice.strideIfStatic &&
+                 *slice.rowsIfStatic * *slice.strideIfStatic * slice.bytes <
+                     outOfRange / 2;
+  Value start;
   for (Value part : parts) {
     if (matchPattern(part, m_Zero()))
       continue;
@@ -348,15 +352,19 @@ Value KernelRewriter::resource(const Slice &slice, Value rowUniform) {
         b, arith::ExtSIOp::create(b, b.getI64Type(), part), rowBytes);
     base = LLVM::GEPOp::create(b, pointer(1), b.getI8Type(), base,
                                ValueRange{offset});
-    rows = arith::SubIOp::create(b, rows, part);
+    start = start ? arith::AddIOp::create(b, start, part).getResult() : part;
   }
-  if (rows != slice.rows)
-    rows = arith::MaxSIOp::create(b, rows, c32(0));
-  bool isSmall = slice.rowsIfStatic && slice.strideIfStatic &&
-                 *slice.rowsIfStatic * *slice.strideIfStatic * slice.bytes <
-                     outOfRange / 2;
-  if (!isSmall)
-    rows = arith::MinSIOp::create(b, rows, c32(laneRows));
+  // The end is limited before the start is taken off: LLVM would make one
+  // instruction of a clamp, but one for vector registers.
+  if (!isSmall) {
+    Value reach = c32(laneRows);
+    if (start)
+      reach = arith::AddIOp::create(b, start, reach);
+    rows = arith::MinSIOp::create(b, rows, reach);
+  }
+  if (start)
+    rows = arith::MaxSIOp::create(b, arith::SubIOp::create(b, rows, start),
+                                  c32(0));
   Value records;
   Value stride32 = arith::TruncIOp::create(b, b.getI32Type(), rowBytes);
   if (slice.strideIfStatic && *slice.strideIfStatic == slice.columns) {

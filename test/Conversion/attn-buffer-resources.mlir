@@ -1,0 +1,59 @@
+// RUN: attn-opt %s --attn-to-gpu=chip=gfx950 --attn-buffer-resources -split-input-file | FileCheck %s
+
+// Memrefs become pointers; dynamic sizes and strides follow them. The launch
+// passes the address of the first element, offset included.
+// CHECK-LABEL: func.func @f(
+// CHECK:         %{{.*}}, %[[OFF:.*]], %{{.*}}:4, %{{.*}}:4 = memref.extract_strided_metadata %arg0
+// CHECK:         %[[PTR:.*]] = memref.extract_aligned_pointer_as_index %arg0
+// CHECK:         %[[A:.*]] = arith.index_cast %[[PTR]] : index to i64
+// CHECK:         %[[O:.*]] = arith.index_cast %[[OFF]] : index to i64
+// CHECK:         %[[BYTES:.*]] = arith.muli %[[O]], %c2_i64
+// CHECK:         %[[SUM:.*]] = arith.addi %[[A]], %[[BYTES]]
+// CHECK:         llvm.inttoptr %[[SUM]] : i64 to !llvm.ptr<1>
+// CHECK:         gpu.launch_func
+// CHECK-NOT:     memref<
+// CHECK:       gpu.func @f_attention(
+// CHECK-SAME:    %[[Q:[^:]*]]: !llvm.ptr<1> {attn.name = "query", llvm.inreg, llvm.noalias, llvm.readonly}
+// CHECK-SAME:    !llvm.ptr<1> {attn.name = "key"
+// CHECK-SAME:    i32 {attn.name = "key.size2"}
+// CHECK-SAME:    %[[STRIDE:[^:]*]]: i64 {attn.name = "key.stride0"}
+// CHECK-SAME:    {attn.name = "output", llvm.inreg, llvm.noalias, llvm.writeonly}
+
+// 64-bit arithmetic up to the base.
+// CHECK:         arith.muli {{.*}}, %[[STRIDE]] : i64
+// CHECK-NOT:     vector.transfer_read
+// CHECK-NOT:     vector.store
+// The descriptor ends with the rows that are left; none are behind the end.
+// CHECK:         llvm.getelementptr {{.*}} -> !llvm.ptr<1>, i8
+// CHECK-NEXT:    %[[LEFT:.*]] = arith.subi {{.*}} : i32
+// CHECK:         %[[ROWS:.*]] = arith.maxsi %[[LEFT]]
+// CHECK:         %[[RECORDS:.*]] = arith.muli %[[ROWS]]
+// CHECK:         %[[WIDE:.*]] = arith.extui %[[RECORDS]] : i32 to i64
+// CHECK:         rocdl.make.buffer.rsrc {{.*}}, {{.*}}, %[[WIDE]],
+// CHECK:         rocdl.raw.ptr.buffer.load {{.*}} : vector<4xi32>
+// CHECK:         rocdl.raw.ptr.buffer.load.lds
+// The guard of the lse store became an offset no resource reaches.
+// CHECK:         rocdl.log
+// CHECK-NOT:     scf.if
+// CHECK:         %[[AT:.*]] = arith.select {{.*}} : i32
+// CHECK:         rocdl.raw.ptr.buffer.store {{.*}}, {{.*}}, %[[AT]], {{.*}} : f32
+// CHECK-NOT:     memref.store
+// CHECK-NOT:     vector.transfer_write
+// CHECK:         rocdl.raw.ptr.buffer.store {{.*}} : vector<4xi32>
+func.func @f(%q: memref<1x2x256x64xf16, strided<[32768, 16384, 64, 1], offset: ?>>, %k: memref<1x2x?x64xf16>, %v: memref<1x2x?x64xf16>, %o: memref<1x2x256x64xf16>, %l: memref<1x2x256xf32>) {
+  attn.attention ins(%q, %k, %v : memref<1x2x256x64xf16, strided<[32768, 16384, 64, 1], offset: ?>>, memref<1x2x?x64xf16>, memref<1x2x?x64xf16>) outs(%o, %l : memref<1x2x256x64xf16>, memref<1x2x256xf32>) {causal}
+  return
+}
+
+// -----
+
+// Columns behind the head dim go out of range.
+// CHECK-LABEL: gpu.func @ragged_attention
+// CHECK:         arith.constant 56 : i32
+// CHECK:         %[[COL:.*]] = arith.cmpi slt
+// CHECK:         %[[OUT:.*]] = arith.constant -2147483648 : i32
+// CHECK:         arith.select %[[COL]], {{.*}}, %[[OUT]]
+func.func @ragged(%q: memref<1x2x16x72xf16>, %k: memref<1x2x16x72xf16>, %v: memref<1x2x16x72xf16>, %o: memref<1x2x16x72xf16>) {
+  attn.attention ins(%q, %k, %v : memref<1x2x16x72xf16>, memref<1x2x16x72xf16>, memref<1x2x16x72xf16>) outs(%o : memref<1x2x16x72xf16>)
+  return
+}

@@ -1,0 +1,70 @@
+// RUN: attn-opt %s --attn-verify-target=chip=gfx942 -split-input-file -verify-diagnostics
+
+func.func @head_dim(%q: tensor<1x2x16x100xf16>, %k: tensor<1x2x16x100xf16>, %v: tensor<1x2x16x100xf16>, %o: tensor<1x2x16x100xf16>) -> tensor<1x2x16x100xf16> {
+  // expected-error @+1 {{expects head dims to be multiples of 8 in 8..256 on gfx942, but got Dqk = 100 and Dv = 100; pad with zeros to 104 and 104}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<1x2x16x100xf16>, tensor<1x2x16x100xf16>, tensor<1x2x16x100xf16>) outs(%o : tensor<1x2x16x100xf16>)
+  return %0 : tensor<1x2x16x100xf16>
+}
+
+// -----
+
+func.func @too_wide(%q: tensor<1x2x16x512xf16>, %k: tensor<1x2x16x512xf16>, %v: tensor<1x2x16x64xf16>, %o: tensor<1x2x16x64xf16>) -> tensor<1x2x16x64xf16> {
+  // expected-error @+1 {{expects head dims to be multiples of 8 in 8..256 on gfx942, but got Dqk = 512 and Dv = 64; use attn-to-cpu}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<1x2x16x512xf16>, tensor<1x2x16x512xf16>, tensor<1x2x16x64xf16>) outs(%o : tensor<1x2x16x64xf16>)
+  return %0 : tensor<1x2x16x64xf16>
+}
+
+// -----
+
+func.func @dynamic_head_dim(%q: tensor<1x2x16x?xf16>, %k: tensor<1x2x16x?xf16>, %v: tensor<1x2x16x?xf16>, %o: tensor<1x2x16x?xf16>) -> tensor<1x2x16x?xf16> {
+  // expected-error @+1 {{expects static head dims on gfx942; cast query, key, value and output to types with static head dims}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<1x2x16x?xf16>, tensor<1x2x16x?xf16>, tensor<1x2x16x?xf16>) outs(%o : tensor<1x2x16x?xf16>)
+  return %0 : tensor<1x2x16x?xf16>
+}
+
+// -----
+
+func.func @element_type(%q: tensor<1x2x16x64xi8>, %k: tensor<1x2x16x64xi8>, %v: tensor<1x2x16x64xi8>, %o: tensor<1x2x16x64xf16>) -> tensor<1x2x16x64xf16> {
+  // expected-error @+1 {{expects query and output element type to be one of f16, bf16, f32 and the same on gfx942, but got 'i8' and 'f16'; convert with arith.extf or arith.truncf around the op}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<1x2x16x64xi8>, tensor<1x2x16x64xi8>, tensor<1x2x16x64xi8>) outs(%o : tensor<1x2x16x64xf16>)
+  return %0 : tensor<1x2x16x64xf16>
+}
+
+// -----
+
+func.func @f64(%q: tensor<1x2x16x64xf64>, %k: tensor<1x2x16x64xf64>, %v: tensor<1x2x16x64xf64>, %o: tensor<1x2x16x64xf64>) -> tensor<1x2x16x64xf64> {
+  // expected-error @+1 {{expects query and output element type to be one of f16, bf16, f32}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<1x2x16x64xf64>, tensor<1x2x16x64xf64>, tensor<1x2x16x64xf64>) outs(%o : tensor<1x2x16x64xf64>)
+  return %0 : tensor<1x2x16x64xf64>
+}
+
+// -----
+
+func.func @stride(%q: memref<1x2x16x64xf16, strided<[4096, 2048, 65, 1]>>, %k: memref<1x2x16x64xf16>, %v: memref<1x2x16x64xf16>, %o: memref<1x2x16x64xf16>) {
+  // expected-error @+1 {{expects outer strides to be multiples of 4 bytes and not negative on gfx942, but got a stride of 130 bytes; copy the operand to a contiguous memref}}
+  attn.attention ins(%q, %k, %v : memref<1x2x16x64xf16, strided<[4096, 2048, 65, 1]>>, memref<1x2x16x64xf16>, memref<1x2x16x64xf16>) outs(%o : memref<1x2x16x64xf16>)
+  return
+}
+
+// -----
+
+func.func @softcap(%q: tensor<1x2x16x64xf16>, %k: tensor<1x2x16x64xf16>, %v: tensor<1x2x16x64xf16>, %o: tensor<1x2x16x64xf16>) -> tensor<1x2x16x64xf16> {
+  // expected-error @+1 {{expects no softcap on gfx942; use attn-to-cpu}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16>) outs(%o : tensor<1x2x16x64xf16>) {softcap = 3.0 : f64}
+  return %0 : tensor<1x2x16x64xf16>
+}
+
+// -----
+
+func.func @window(%q: tensor<1x2x16x64xf16>, %k: tensor<1x2x16x64xf16>, %v: tensor<1x2x16x64xf16>, %o: tensor<1x2x16x64xf16>) -> tensor<1x2x16x64xf16> {
+  // expected-error @+1 {{expects no window_left on gfx942; use attn-to-cpu}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16>) outs(%o : tensor<1x2x16x64xf16>) {causal, window_left = 4 : i64}
+  return %0 : tensor<1x2x16x64xf16>
+}
+
+// -----
+
+func.func @fine(%q: memref<?x?x?x8xbf16, strided<[?, ?, ?, 1], offset: ?>>, %k: memref<?x?x?x8xbf16>, %v: memref<?x?x?x256xbf16>, %o: memref<?x?x?x256xbf16>, %l: memref<?x?x?xf32>) {
+  attn.attention ins(%q, %k, %v : memref<?x?x?x8xbf16, strided<[?, ?, ?, 1], offset: ?>>, memref<?x?x?x8xbf16>, memref<?x?x?x256xbf16>) outs(%o, %l : memref<?x?x?x256xbf16>, memref<?x?x?xf32>) {causal, scale = 0.0 : f64, layout = bshd, lse_base = two}
+  return
+}
