@@ -17,12 +17,17 @@ SOURCE = ROOT / "examples" / "attention.mlir"
 BIN = ROOT / "build" / "bin"
 LENGTHS = np.array([192, 100], np.int32)
 
-# Level, the passes that lead to it from the one before, what to show of it.
+# Level, the passes that lead to it, what to show of it.
+CLEAN = ["-canonicalize", "-cse"]
 LEVELS = [
     ("L0 attention", [], r"attn\.attention"),
-    ("L1 tiles", ["--attn-tile"], r"attn\.attention"),
-    ("L1 online softmax", ["--attn-tile", "--attn-online-softmax"], r"attn\.(online|finalize)"),
-    ("LLVM dialect", ["--attn-to-cpu"], r"llvm\.func @attention"),
+    ("L1 tiles", ["-attn-tile", *CLEAN], r"scf\.forall \(|attn\.attention"),
+    (
+        "L1 online softmax",
+        ["-attn-tile", "-attn-online-softmax", *CLEAN],
+        r"scf\.forall \(|scf\.for |attn\.(online_attention|finalize)",
+    ),
+    ("LLVM dialect", ["-attn-to-cpu"], r"llvm\.func @attention"),
 ]
 
 
@@ -38,13 +43,16 @@ def main():
 
 
 def show_levels():
-    print("== The way down (operations, lines, an excerpt)")
+    print("== The way down")
     for name, passes, pattern in LEVELS:
-        text = tool("attn-opt", str(SOURCE), *passes)
-        lines = text.splitlines()
-        operations = sum(1 for x in lines if re.match(r"\s+(%\S+ = |%\S+:\d+ = )?[a-z_]+\.[a-z]", x))
-        shown = next((x.strip() for x in lines if re.search(pattern, x)), "")
-        print(f"  {name:18} {operations:5} ops {len(lines):5} lines  {shown[:88]}")
+        lines = tool("attn-opt", str(SOURCE), *passes).splitlines()
+        operations = sum(bool(re.match(r"\s+(%\S+ = )?[a-z_]+\.[a-z]", x)) for x in lines)
+        print(f"  {name}: {operations} operations, {len(lines)} lines")
+        for line in lines:
+            if re.search(pattern, line):
+                # Names of operands say little; types do.
+                short = re.sub(r"\(%[^:()]* : ", "(... : ", line[2:])
+                print(f"    {short[:100]}{'...' if len(short) > 100 else ''}")
 
 
 def make_inputs():

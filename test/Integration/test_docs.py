@@ -3,7 +3,9 @@
 In Markdown files a fence ```mlir holds a module that attn-opt accepts; when its
 first line is `// NAME.mlir` it is also a file for the commands below it. A fence
 ```sh holds commands, run in order in one scratch folder a page, where `build` is
-the build tree; a line `# prints: TEXT` asks that the command before prints TEXT.
+the build tree; a line `# prints: TEXT` asks that the command before prints TEXT. A
+fence ```text after it is an excerpt of what the last command printed: its parts
+between `...` and line ends occur there in this order.
 """
 
 import re
@@ -41,6 +43,7 @@ PAGES_WITH_CODE = [
 def test_snippets_run(path, tmp_path):
     (tmp_path / "build").symlink_to(BUILD)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
+    printed = ""
     for language, text in fences(path):
         if language == "mlir":
             name = re.match(r"// (\S+\.mlir)\n", text)
@@ -50,10 +53,22 @@ def test_snippets_run(path, tmp_path):
             done = subprocess.run(command, check=False, capture_output=True, text=True)
             assert done.returncode == 0, f"{text}\n{done.stderr}"
         elif language == "sh":
-            run_commands(text, tmp_path)
+            printed = run_commands(text, tmp_path)
+        elif language == "text" and printed:
+            check_excerpt(text, printed)
+
+
+def check_excerpt(text, printed):
+    at = 0
+    for part in re.split(r"\.\.\.|\n", text):
+        found = printed.find(part.strip(), at)
+        assert found >= 0, f"{part.strip()!r} is not in the rest of\n{printed[at:]}"
+        at = found + len(part.strip())
 
 
 def run_commands(text, folder):
+    """Runs a fence of commands; what the last ones printed."""
+    printed = ""
     steps = re.split(r"^# prints: (.*)\n?", text, flags=re.M)
     for commands, expected in zip(steps[::2], [*steps[1::2], None]):
         done = subprocess.run(
@@ -67,6 +82,8 @@ def run_commands(text, folder):
         assert done.returncode == 0, f"{commands}\n{done.stderr}"
         if expected is not None:
             assert expected in done.stdout, f"{commands}\nexpects {expected!r} in\n{done.stdout}"
+        printed = done.stdout or printed
+    return printed
 
 
 @pytest.mark.parametrize("path", PAGES, ids=NAMES)
