@@ -7,14 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Runtime/RunCPU.h"
+#include "ParseModule.h"
 #include "attn/Runtime/CPUProgram.h"
-#include "attn/Runtime/Diagnostics.h"
 #include "attn/Runtime/OutputFiles.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/SourceMgr.h"
 #include <deque>
 
 using namespace llvm;
@@ -100,20 +98,6 @@ static Expected<HostBuffer> makeBuffer(const ValueInfo &info,
   if (buffer && file)
     buffer->assign(*file);
   return buffer;
-}
-
-static Expected<mlir::OwningOpRef<mlir::ModuleOp>>
-parseModule(StringRef path, mlir::MLIRContext &context) {
-  auto buffer = MemoryBuffer::getFile(path);
-  if (std::error_code ec = buffer.getError())
-    return createStringError("cannot read '" + path + "': " + ec.message());
-  SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(*buffer), SMLoc());
-  FirstError diagnostics(&context);
-  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
-  if (!module)
-    return diagnostics.take("'" + path + "' is not a module");
-  return module;
 }
 
 Error runOnCPU(StringRef path, StringRef entry, const Bindings &bindings,

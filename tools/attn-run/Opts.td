@@ -24,7 +24,33 @@ defm entry : Value<"entry", "<name>",
                    "Function to run (default: the only public one)">;
 defm chip : Value<"chip", "<name>", "gfx942 or gfx950, to compile a module for">;
 defm optimize : Value<"optimize", "<level>",
-                      "Optimization of the host's code, 0 to 3 (default: 3)">;
+                      "LLVM's optimization of the code, 0 to 3 (default: 3)">;
 defm input : Value<"in", "<name>=<file.npy>", "Content of an argument">;
 defm output : Value<"out", "<name>=<file.npy>",
                  "Where to write a result or a memref argument">;
+
+// The emulator.
+defm check : Value<"check", "<checks>",
+                   "none (default), all, or names: all,-hazards">;
+defm schedule : Value<"schedule", "<order>",
+                      "Order of waves: round-robin, reversed, random[:seed]">;
+defm threads : Value<"threads", "<n>", "Host threads (default: all cores)">;
+defm max_instructions
+    : Value<"max-instructions", "<n>",
+            "Instructions of one wave before it counts as endless">;
+defm perturb : Value<"perturb", "<seed>",
+                     "Perturb the last bit of transcendental and MFMA results">;
+def disassemble : Flag<["--", "-"], "disassemble">,
+                  HelpText<"Print the code instead of running it">;
+def stats : Flag<["--", "-"], "stats">,
+            HelpText<"Print statistics as text">;
+def stats_eq : Joined<["--", "-"], "stats=">, MetaVarName<"<text|json>">,
+               HelpText<"Print statistics">;
+def trace : Flag<["--", "-"], "trace">,
+            HelpText<"Print one line an instruction">;
+defm trace_workgroup : Value<"trace-workgroup", "<n>",
+                             "Trace one workgroup (linear id, x fastest)">;
+defm trace_wave : Value<"trace-wave", "<n>", "Trace one wave of a workgroup">;
+defm trace_pc : Value<"trace-pc", "<begin>:<end>",
+                      "Trace addresses as the disassembly prints them">;
+defm trace_lane : Value<"trace-lane", "<n>", "Lane whose values are shown">;

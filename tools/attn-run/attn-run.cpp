@@ -9,17 +9,27 @@
 // Runs a module or a code object on files:
 //
 //   attn-run IN.mlir --device=cpu --in query=q.npy ... --out output=o.npy
+//   attn-run OUT.hsaco --manifest=OUT.json --device=emulator --check=all ...
+//
+// Results go to files, tables and listings to stdout, findings and errors to
+// stderr. The exit code is 0 only when the outputs were written and no check
+// fired.
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Emulator/ISA.h"
+#include "attn/Runtime/CompileModule.h"
 #include "attn/Runtime/RunCPU.h"
+#include "attn/Runtime/RunEmulator.h"
 #include "llvm/Option/Arg.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace llvm;
+using namespace attn;
 using namespace attn::rt;
 
 using namespace llvm::opt;
@@ -72,6 +82,187 @@ static Error checkCommandLine(const AttnRunOptTable &table,
   return Error::success();
 }
 
+/// An option that is a number.
+static Error parseNumber(const opt::InputArgList &args, unsigned option,
+                         StringRef name, function_ref<void(uint64_t)> set) {
+  const opt::Arg *arg = args.getLastArg(option);
+  if (!arg)
+    return Error::success();
+  uint64_t value;
+  if (StringRef(arg->getValue()).getAsInteger(0, value))
+    return createStringError(name + " expects a number, but got '" +
+                             arg->getValue() + "'");
+  set(value);
+  return Error::success();
+}
+
+/// Of LLVM, for the host or for a chip.
+static Expected<unsigned> parseOptLevel(const opt::InputArgList &args) {
+  StringRef text = args.getLastArgValue(OPT_optimize, "3");
+  unsigned level;
+  if (text.getAsInteger(10, level) || level > 3)
+    return createStringError("--optimize expects 0 to 3, but got '" + text +
+                             "'");
+  return level;
+}
+
+static Error parsePCRange(StringRef text, emu::TraceOptions &trace) {
+  auto [begin, end] = text.split(':');
+  // Addresses are hexadecimal in a disassembly, with or without the prefix.
+  begin.consume_front("0x");
+  end.consume_front("0x");
+  if (begin.getAsInteger(16, trace.pcBegin) ||
+      end.getAsInteger(16, trace.pcEnd))
+    return createStringError("--trace-pc expects BEGIN:END, but got '" + text +
+                             "'");
+  return Error::success();
+}
+
+static Expected<emu::LaunchOptions>
+parseLaunchOptions(const opt::InputArgList &args) {
+  emu::LaunchOptions options;
+  Expected<emu::CheckSet> checks =
+      emu::parseCheckSet(args.getLastArgValue(OPT_check, "none"));
+  if (!checks)
+    return createStringError("--check " + toString(checks.takeError()));
+  options.checks = *checks;
+  if (Error error = parseSchedule(
+          args.getLastArgValue(OPT_schedule, "round-robin"), options))
+    return createStringError("--schedule " + toString(std::move(error)));
+
+  emu::TraceOptions &trace = options.trace;
+  struct {
+    unsigned option;
+    StringRef name;
+    std::function<void(uint64_t)> set;
+  } numbers[] = {
+      {OPT_threads, "--threads", [&](uint64_t n) { options.threads = n; }},
+      {OPT_max_instructions, "--max-instructions",
+       [&](uint64_t n) { options.maxInstructionsPerWave = n; }},
+      {OPT_perturb, "--perturb", [&](uint64_t n) { options.perturbSeed = n; }},
+      {OPT_trace_workgroup, "--trace-workgroup",
+       [&](uint64_t n) { trace.workgroup = n; }},
+      {OPT_trace_wave, "--trace-wave", [&](uint64_t n) { trace.wave = n; }},
+      {OPT_trace_lane, "--trace-lane", [&](uint64_t n) { trace.lane = n; }},
+  };
+  for (const auto &number : numbers)
+    if (Error error = parseNumber(args, number.option, number.name, number.set))
+      return error;
+  if (trace.lane > 63)
+    return createStringError("--trace-lane expects 0 to 63, but got " +
+                             Twine(trace.lane));
+  if (const opt::Arg *arg = args.getLastArg(OPT_trace_pc))
+    if (Error error = parsePCRange(arg->getValue(), trace))
+      return error;
+  // A filter without --trace would do nothing.
+  if (args.hasArg(OPT_trace, OPT_trace_workgroup, OPT_trace_wave, OPT_trace_pc,
+                  OPT_trace_lane))
+    trace.os = &outs();
+  return options;
+}
+
+enum class StatsFormat { None, Text, JSON };
+
+static Expected<StatsFormat> parseStats(const opt::InputArgList &args) {
+  const opt::Arg *arg = args.getLastArg(OPT_stats, OPT_stats_eq);
+  if (!arg)
+    return StatsFormat::None;
+  StringRef format =
+      arg->getOption().matches(OPT_stats) ? "text" : arg->getValue();
+  if (format == "text")
+    return StatsFormat::Text;
+  if (format == "json")
+    return StatsFormat::JSON;
+  return createStringError("--stats expects text or json, but got '" + format +
+                           "'");
+}
+
+namespace {
+/// A code object with its manifest, from a file or just compiled.
+struct LoadedKernels {
+  std::unique_ptr<emu::CodeObject> object;
+  std::optional<manifest::Manifest> manifest;
+};
+} // namespace
+
+/// By content; a manifest also says what the file should be.
+static Expected<bool> isCodeObject(StringRef path,
+                                   const opt::InputArgList &args) {
+  auto buffer = MemoryBuffer::getFile(path);
+  if (std::error_code ec = buffer.getError())
+    return createStringError("cannot read '" + path + "': " + ec.message());
+  return args.hasArg(OPT_manifest) || path.ends_with(".hsaco") ||
+         (*buffer)->getBuffer().starts_with("\x7f"
+                                            "ELF");
+}
+
+static Expected<LoadedKernels> loadKernels(StringRef path, bool isCode,
+                                           const opt::InputArgList &args) {
+  LoadedKernels kernels;
+  if (isCode) {
+    if (args.hasArg(OPT_chip))
+      return createStringError("--chip is for modules, a code object is for "
+                               "one chip already");
+    auto object = emu::CodeObject::load(path);
+    if (!object)
+      return object.takeError();
+    kernels.object = std::move(*object);
+    if (const opt::Arg *arg = args.getLastArg(OPT_manifest)) {
+      auto manifest = readManifest(arg->getValue());
+      if (!manifest)
+        return manifest.takeError();
+      kernels.manifest = std::move(*manifest);
+    }
+    return kernels;
+  }
+  if (!args.hasArg(OPT_chip))
+    return createStringError("a module needs --chip=gfx942 or --chip=gfx950");
+  Expected<unsigned> optLevel = parseOptLevel(args);
+  if (!optLevel)
+    return optLevel.takeError();
+  auto compiled = compileModule(path, args.getLastArgValue(OPT_chip),
+                                args.getLastArgValue(OPT_entry), *optLevel);
+  if (!compiled)
+    return compiled.takeError();
+  auto object = emu::CodeObject::create(MemoryBufferRef(
+      StringRef(compiled->code.data(), compiled->code.size()), path));
+  if (!object)
+    return object.takeError();
+  kernels.object = std::move(*object);
+  kernels.manifest = std::move(compiled->manifest);
+  return kernels;
+}
+
+static Error runEmulator(StringRef path, bool isCode, const Bindings &bindings,
+                         const opt::InputArgList &args) {
+  // The options first: a compilation may take a second.
+  Expected<emu::LaunchOptions> options = parseLaunchOptions(args);
+  if (!options)
+    return options.takeError();
+  Expected<StatsFormat> format = parseStats(args);
+  if (!format)
+    return format.takeError();
+  Expected<LoadedKernels> kernels = loadKernels(path, isCode, args);
+  if (!kernels)
+    return kernels.takeError();
+  if (!kernels->manifest)
+    return createStringError("a code object needs --manifest=FILE.json");
+
+  emu::Report report;
+  Error error = runOnEmulator(*kernels->object, *kernels->manifest,
+                              isCode ? args.getLastArgValue(OPT_entry) : "",
+                              bindings, *options, report);
+  report.printFindings(errs());
+  // Who drew the order by lot wants to see it again.
+  if (error && options->schedule == emu::Schedule::Random)
+    errs() << "note: --schedule=random:" << options->seed << '\n';
+  if (*format == StatsFormat::Text)
+    report.statistics.print(outs());
+  else if (*format == StatsFormat::JSON)
+    outs() << formatv("{0:2}", report.statistics.toJSON()) << '\n';
+  return error;
+}
+
 static Error run(const opt::InputArgList &args) {
   std::vector<std::string> inputs = args.getAllArgValues(OPT_INPUT);
   if (inputs.size() != 1)
@@ -85,21 +276,31 @@ static Error run(const opt::InputArgList &args) {
     if (Error error = Bindings::add(bindings.outputs, "--out", text))
       return error;
 
+  bool disassemble = args.hasArg(OPT_disassemble);
   StringRef device = args.getLastArgValue(OPT_device);
-  if (device == "cpu") {
-    StringRef text = args.getLastArgValue(OPT_optimize, "3");
-    unsigned level;
-    if (text.getAsInteger(10, level) || level > 3)
-      return createStringError("--optimize expects 0 to 3, but got '" + text +
-                               "'");
-    return runOnCPU(inputs[0], args.getLastArgValue(OPT_entry), bindings,
-                    level);
+  if (device == "hip")
+    return createStringError("device 'hip' is not available in this build");
+  if (device != "cpu" && device != "emulator" && !disassemble)
+    return createStringError(
+        "--device expects cpu, emulator or hip, but got '" + device + "'");
+  Expected<bool> isCode = isCodeObject(inputs[0], args);
+  if (!isCode)
+    return isCode.takeError();
+  if (disassemble) {
+    Expected<LoadedKernels> kernels = loadKernels(inputs[0], *isCode, args);
+    return kernels ? emu::disassemble(*kernels->object, outs())
+                   : kernels.takeError();
   }
-  if (device == "emulator" || device == "hip")
-    return createStringError("device '" + device +
-                             "' is not available in this build");
-  return createStringError("--device expects cpu, emulator or hip, but got '" +
-                           device + "'");
+  if (device == "emulator")
+    return runEmulator(inputs[0], *isCode, bindings, args);
+  if (*isCode)
+    return createStringError(
+        "device 'cpu' runs modules, but got a code object");
+  Expected<unsigned> optLevel = parseOptLevel(args);
+  if (!optLevel)
+    return optLevel.takeError();
+  return runOnCPU(inputs[0], args.getLastArgValue(OPT_entry), bindings,
+                  *optLevel);
 }
 
 int main(int argc, char **argv) {

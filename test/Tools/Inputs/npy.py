@@ -2,6 +2,7 @@
 
     npy.py write FILE 'EXPRESSION'     np and inf are there to use
     npy.py show FILE...                one line a file: type, shape, values
+    npy.py row FILE...                 same, only query rows of the last head
 """
 
 import sys
@@ -14,10 +15,14 @@ def main():
     if command == "write":
         path, expression = arguments
         np.save(path, eval(expression, {"np": np, "inf": np.inf}))
-    elif command == "show":
+    elif command in ("show", "row"):
         for path in arguments:
             array = np.load(path)
-            print(path.rsplit("/")[-1], array.dtype.str, array.shape, array.tolist())
+            values = array if command == "show" else array[0, -1]
+            if command == "row" and values.ndim == 2:
+                assert (values == values[:, :1]).all(), "columns differ"
+                values = values[:, 0]
+            print(path.rsplit("/")[-1], array.dtype.str, array.shape, values.tolist())
     else:
         sys.exit(f"unknown command {command}")
 

@@ -1,0 +1,70 @@
+//===- CompileModule.cpp - Code for a chip --------------------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Runtime/CompileModule.h"
+#include "ParseModule.h"
+#include "attn/InitAll.h"
+#include "attn/Runtime/Diagnostics.h"
+#include "attn/Target/ChipInfo.h"
+#include "attn/Target/Compiler.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace llvm;
+
+namespace attn::rt {
+
+Expected<CompiledModule> compileModule(StringRef path, StringRef chip,
+                                       StringRef entry, unsigned optLevel) {
+  if (auto info = mlir::attn::lookupChip(chip); !info)
+    return createStringError("--chip: " + toString(info.takeError()));
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::attn::registerAttnDialects(registry);
+  mlir::attn::registerKernelTranslation(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  auto module = parseModule(path, context);
+  if (!module)
+    return module.takeError();
+
+  FirstError diagnostics(&context);
+  mlir::PassManager manager(&context);
+  mlir::attn::AttnToROCDLOptions options;
+  options.chip = chip.str();
+  mlir::attn::buildAttnToROCDLPipeline(manager, options);
+  if (failed(manager.run(**module)))
+    return diagnostics.take("the module cannot be lowered for " + chip);
+  LLVMContext llvmContext;
+  auto kernels =
+      mlir::attn::translateKernels(**module, llvmContext, chip, optLevel);
+  if (failed(kernels))
+    return diagnostics.take("the kernels cannot be translated");
+  auto object = mlir::attn::emitObject(**kernels, chip, optLevel);
+  if (!object)
+    return object.takeError();
+  CompiledModule result;
+  auto code = mlir::attn::linkCodeObject(*object);
+  if (!code)
+    return code.takeError();
+  result.code = std::move(*code);
+  auto info = mlir::attn::readKernelInfo(result.code);
+  if (!info)
+    return info.takeError();
+  auto function = mlir::attn::findEntry(**module, entry);
+  if (failed(function))
+    return diagnostics.take("no function launches kernels");
+  auto manifest = mlir::attn::buildManifest(*function, chip, *info);
+  if (failed(manifest))
+    return diagnostics.take("no manifest describes the launches");
+  result.manifest = std::move(*manifest);
+  return result;
+}
+
+} // namespace attn::rt
