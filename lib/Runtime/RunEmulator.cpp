@@ -94,15 +94,16 @@ static Error checkKernel(const emu::CodeObject &object, const Kernel &kernel) {
   return Error::success();
 }
 
-static Error checkManifest(const emu::CodeObject &object,
+static Error checkManifest(const emu::CodeObject *object,
                            const Manifest &manifest, StringRef kernel) {
-  StringRef chip = emu::getChipName(object.getChip());
+  assert((object || manifest.kernels.empty()) && "kernels need their code");
+  StringRef chip = object ? emu::getChipName(object->getChip()) : manifest.chip;
   if (manifest.chip != chip)
     return createStringError(formatv("the manifest is for {0}, but the code "
                                      "object is for {1}",
                                      manifest.chip, chip));
   for (const Kernel &k : manifest.kernels)
-    if (Error error = checkKernel(object, k))
+    if (Error error = checkKernel(*object, k))
       return error;
   if (!kernel.empty() && none_of(manifest.launches, [&](const auto &launch) {
         return launch.kernel == kernel;
@@ -146,7 +147,7 @@ public:
 
   Error readFiles(const Bindings &bindings);
   Error makeBuffers();
-  Error launch(const emu::CodeObject &object, StringRef kernel,
+  Error launch(const emu::CodeObject *object, StringRef kernel,
                const emu::LaunchOptions &options, emu::Report &report);
   Error writeFiles(const FileMap &outputs);
 
@@ -165,13 +166,20 @@ private:
 };
 } // namespace
 
-static std::string listNames(const Manifest &manifest, bool outputsOnly) {
+static std::string listNames(const Manifest &manifest) {
   std::string names;
   for (const Buffer &buffer : manifest.buffers)
-    if (buffer.role == Role::Output ||
-        (!outputsOnly && buffer.role == Role::Input))
+    if (buffer.role != Role::Workspace)
       names += (names.empty() ? "" : ", ") + buffer.name;
   return names.empty() ? "none" : names;
+}
+
+/// For a buffer without a file: what an input holds cannot be made up.
+static Error checkHasFile(const Buffer &buffer) {
+  if (buffer.role != Role::Input)
+    return Error::success();
+  return createStringError("argument '" + buffer.name + "' needs --in " +
+                           buffer.name + "=FILE.npy");
 }
 
 Error EmulatorRun::checkNames(const Bindings &bindings) {
@@ -179,20 +187,23 @@ Error EmulatorRun::checkNames(const Bindings &bindings) {
     const Buffer *buffer = manifest.findBuffer(name);
     if (!buffer || buffer->role == Role::Workspace)
       return createStringError("--in expects the name of an argument (" +
-                               listNames(manifest, /*outputsOnly=*/false) +
-                               "), but got '" + name + "'");
+                               listNames(manifest) + "), but got '" + name +
+                               "'");
   }
   for (const auto &[name, path] : bindings.outputs) {
+    // An input may be a destination that turned out to be left alone.
     const Buffer *buffer = manifest.findBuffer(name);
-    if (!buffer || buffer->role != Role::Output)
-      return createStringError("--out expects the name of an output (" +
-                               listNames(manifest, /*outputsOnly=*/true) +
-                               "), but got '" + name + "'");
+    if (!buffer || buffer->role == Role::Workspace)
+      return createStringError("--out expects the name of an argument or "
+                               "result (" +
+                               listNames(manifest) + "), but got '" + name +
+                               "'");
   }
   for (const Buffer &buffer : manifest.buffers)
-    if (buffer.role == Role::Input && !bindings.inputs.count(buffer.name))
-      return createStringError("argument '" + buffer.name + "' needs --in " +
-                               buffer.name + "=FILE.npy");
+    if (!bindings.inputs.count(buffer.name) &&
+        !bindings.outputs.count(buffer.name))
+      if (Error error = checkHasFile(buffer))
+        return error;
   return Error::success();
 }
 
@@ -243,6 +254,9 @@ Error EmulatorRun::makeBuffers() {
       return createStringError(message);
     }
     device.layout = std::move(*layout);
+    if (!device.file && device.layout.bytes != 0)
+      if (Error error = checkHasFile(buffer))
+        return error;
     emu::BufferRole role = buffer.role == Role::Input ? emu::BufferRole::Input
                            : buffer.role != Role::Output
                                ? emu::BufferRole::Workspace
@@ -327,7 +341,7 @@ static void addReport(emu::Report &total, emu::Report &&part) {
   total.seed = part.seed;
 }
 
-Error EmulatorRun::launch(const emu::CodeObject &object, StringRef only,
+Error EmulatorRun::launch(const emu::CodeObject *object, StringRef only,
                           const emu::LaunchOptions &options,
                           emu::Report &report) {
   for (const manifest::Launch &launch : manifest.launches) {
@@ -352,7 +366,7 @@ Error EmulatorRun::launch(const emu::CodeObject &object, StringRef only,
     config.grid = *grid;
     config.block = kernel.block;
     Expected<emu::Report> part =
-        machine.launch(object, config, *kernarg, options);
+        machine.launch(*object, config, *kernarg, options);
     if (!part)
       return part.takeError();
     launched = true;
@@ -373,7 +387,7 @@ Error EmulatorRun::writeFiles(const FileMap &outputs) {
   OutputFiles files;
   for (const auto &[name, path] : outputs) {
     const DeviceBuffer &device = buffers[indexOf.lookup(name)];
-    if (!launched && device.layout.bytes != 0)
+    if (!launched && !device.file && device.layout.bytes != 0)
       return createStringError("'" + name +
                                "': expects a launch that writes it, but no "
                                "launch has workgroups");
@@ -384,12 +398,15 @@ Error EmulatorRun::writeFiles(const FileMap &outputs) {
   return files.commit();
 }
 
-Error runOnEmulator(const emu::CodeObject &object, const Manifest &manifest,
+Error runOnEmulator(const emu::CodeObject *object, const Manifest &manifest,
                     StringRef kernel, const Bindings &bindings,
                     const emu::LaunchOptions &options, emu::Report &report) {
   if (Error error = checkManifest(object, manifest, kernel))
     return error;
-  EmulatorRun run(manifest, object.getChip());
+  Expected<emu::Chip> chip = emu::parseChip(manifest.chip);
+  if (!chip)
+    return chip.takeError();
+  EmulatorRun run(manifest, *chip);
   if (Error error = run.readFiles(bindings))
     return error;
   if (Error error = run.makeBuffers())

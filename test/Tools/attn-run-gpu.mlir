@@ -2,32 +2,44 @@
 // All scores are 0 and row j of V holds j, so row i holds i / 2 and its LSE is
 // ln(i + 1). The first query rows see no key.
 
-// RUN: mkdir -p %t && cd %t && rm -f *.npy
+// RUN: rm -rf %t && mkdir -p %t && cd %t && split-file %s parts
 // RUN: %python %S/Inputs/npy.py write q.npy "np.zeros((1, 2, 6, 64), np.float16)"
 // RUN: %python %S/Inputs/npy.py write k.npy "np.ones((1, 1, 4, 64), np.float16)"
 // RUN: %python %S/Inputs/npy.py write v.npy "np.broadcast_to(np.arange(4)[:, None], (1, 1, 4, 64)).astype(np.float32)"
 // DEFINE: %{files} = --in query=q.npy --in key=k.npy --in value=v.npy --out output=o.npy --out lse=lse.npy
 // DEFINE: %{show} = %python %S/Inputs/npy.py row o.npy lse.npy
 
-// RUN: attn-run %s --device=cpu %{files} && %{show} | FileCheck %s
-// RUN: rm o.npy && attn-run %s --device=emulator --chip=gfx942 %{files} && %{show} | FileCheck %s
-// RUN: rm o.npy && attn-run %s --device=emulator --chip=gfx950 %{files} && %{show} | FileCheck %s
-// RUN: rm o.npy && attn-run %s --device=emulator --chip=gfx942 --optimize=0 %{files} && %{show} | FileCheck %s
-// RUN: attn-compile %s --chip=gfx950 -o k.hsaco --manifest=k.json
+// RUN: attn-run parts/main.mlir --device=cpu %{files} && %{show} | FileCheck %s
+// RUN: rm o.npy && attn-run parts/main.mlir --device=emulator --chip=gfx942 %{files} && %{show} | FileCheck %s
+// RUN: rm o.npy && attn-run parts/main.mlir --device=emulator --chip=gfx950 %{files} && %{show} | FileCheck %s
+// RUN: rm o.npy && attn-run parts/main.mlir --device=emulator --chip=gfx942 --optimize=0 %{files} && %{show} | FileCheck %s
+// RUN: attn-compile parts/main.mlir --chip=gfx950 -o k.hsaco --manifest=k.json
 // RUN: rm o.npy && attn-run k.hsaco --manifest=k.json --device=emulator %{files} && %{show} | FileCheck %s
 // CHECK: o.npy <f2 (1, 2, 6, 64) [0.0, 0.0, 0.0, 0.5, 1.0, 1.5]
 // CHECK: lse.npy <f4 (1, 2, 6) [-inf, -inf, 0.0, 0.6931{{[0-9]*}}, 1.0986{{[0-9]*}}, 1.3862{{[0-9]*}}]
 
-// RUN: not attn-run %s --device=emulator %{files} 2>&1 | FileCheck %s --check-prefix=CHIP
+// Nothing to compute: nothing is launched, and what is there stays.
+// RUN: %python %S/Inputs/npy.py write no-q.npy "np.zeros((1, 1, 0, 64), np.float16)"
+// RUN: %python %S/Inputs/npy.py write few.npy "np.array([1, 2], np.float32)"
+// DEFINE: %{none} = --device=emulator --in arg0=no-q.npy --in arg1=few.npy --out arg2=none.npy --out arg1=same.npy
+// RUN: attn-run parts/nothing.mlir %{none} --chip=gfx950
+// RUN: %python %S/Inputs/npy.py show none.npy same.npy | FileCheck %s --check-prefix=NOTHING
+// NOTHING: none.npy <f2 (1, 1, 0, 64) {{\[\[\[\]\]\]}}
+// NOTHING: same.npy <f4 (2,) [1.0, 2.0]
+// RUN: rm none.npy && attn-compile parts/nothing.mlir --chip=gfx950 -o none.hsaco --manifest=none.json
+// RUN: attn-run none.hsaco --manifest=none.json %{none} && ls none.npy
+
+// RUN: not attn-run parts/main.mlir --device=emulator %{files} 2>&1 | FileCheck %s --check-prefix=CHIP
 // CHIP: {{^}}error: a module needs --chip=gfx942 or --chip=gfx950{{$}}
-// RUN: not attn-run %s --device=emulator --chip=gfx90a %{files} 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not attn-run parts/main.mlir --device=emulator --chip=gfx90a %{files} 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: {{^}}error: --chip: {{.*}}gfx90a
-// RUN: not attn-run %s --device=emulator --chip=gfx950 --entry=other %{files} 2>&1 | FileCheck %s --check-prefix=ENTRY
+// RUN: not attn-run parts/main.mlir --device=emulator --chip=gfx950 --entry=other %{files} 2>&1 | FileCheck %s --check-prefix=ENTRY
 // ENTRY: {{^}}error: {{.*}}other
-// RUN: not attn-run %s --device=emulator --chip=gfx950 --in query=k.npy --in key=k.npy --in value=v.npy 2>&1 \
+// RUN: not attn-run parts/main.mlir --device=emulator --chip=gfx950 --in query=k.npy --in key=k.npy --in value=v.npy 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=SHAPE
 // SHAPE: {{^}}error: 'query': expects shape 1x2x6x64, but got 1x1x4x64{{$}}
 
+//--- main.mlir
 func.func @main(%q: memref<1x2x6x64xf16> {attn.name = "query"},
                 %k: memref<1x1x4x64xf16> {attn.name = "key"},
                 %v: memref<1x1x4x64xf16> {attn.name = "value"},
@@ -36,5 +48,13 @@ func.func @main(%q: memref<1x2x6x64xf16> {attn.name = "query"},
   attn.attention
       ins(%q, %k, %v : memref<1x2x6x64xf16>, memref<1x1x4x64xf16>, memref<1x1x4x64xf16>)
       outs(%o, %lse : memref<1x2x6x64xf16>, memref<1x2x6xf32>) {causal}
+  return
+}
+
+//--- nothing.mlir
+func.func @nothing(%q: memref<1x1x0x64xf16>, %x: memref<2xf32>, %o: memref<1x1x0x64xf16>) {
+  attn.attention
+      ins(%q, %q, %q : memref<1x1x0x64xf16>, memref<1x1x0x64xf16>, memref<1x1x0x64xf16>)
+      outs(%o : memref<1x1x0x64xf16>)
   return
 }

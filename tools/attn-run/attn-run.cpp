@@ -178,7 +178,8 @@ static Expected<StatsFormat> parseStats(const opt::InputArgList &args) {
 }
 
 namespace {
-/// A code object with its manifest, from a file or just compiled.
+/// A code object with its manifest, from a file or just compiled. Without a
+/// kernel there is no object either.
 struct LoadedKernels {
   std::unique_ptr<emu::CodeObject> object;
   std::optional<manifest::Manifest> manifest;
@@ -203,16 +204,19 @@ static Expected<LoadedKernels> loadKernels(StringRef path, bool isCode,
     if (args.hasArg(OPT_chip))
       return createStringError("--chip is for modules, a code object is for "
                                "one chip already");
-    auto object = emu::CodeObject::load(path);
-    if (!object)
-      return object.takeError();
-    kernels.object = std::move(*object);
     if (const opt::Arg *arg = args.getLastArg(OPT_manifest)) {
       auto manifest = readManifest(arg->getValue());
       if (!manifest)
         return manifest.takeError();
       kernels.manifest = std::move(*manifest);
     }
+    // A function that has nothing to compute launches nothing.
+    if (kernels.manifest && kernels.manifest->kernels.empty())
+      return kernels;
+    auto object = emu::CodeObject::load(path);
+    if (!object)
+      return object.takeError();
+    kernels.object = std::move(*object);
     return kernels;
   }
   if (!args.hasArg(OPT_chip))
@@ -224,12 +228,14 @@ static Expected<LoadedKernels> loadKernels(StringRef path, bool isCode,
                                 args.getLastArgValue(OPT_entry), *optLevel);
   if (!compiled)
     return compiled.takeError();
+  kernels.manifest = std::move(compiled->manifest);
+  if (kernels.manifest->kernels.empty())
+    return kernels;
   auto object = emu::CodeObject::create(MemoryBufferRef(
       StringRef(compiled->code.data(), compiled->code.size()), path));
   if (!object)
     return object.takeError();
   kernels.object = std::move(*object);
-  kernels.manifest = std::move(compiled->manifest);
   return kernels;
 }
 
@@ -249,7 +255,7 @@ static Error runEmulator(StringRef path, bool isCode, const Bindings &bindings,
     return createStringError("a code object needs --manifest=FILE.json");
 
   emu::Report report;
-  Error error = runOnEmulator(*kernels->object, *kernels->manifest,
+  Error error = runOnEmulator(kernels->object.get(), *kernels->manifest,
                               isCode ? args.getLastArgValue(OPT_entry) : "",
                               bindings, *options, report);
   report.printFindings(errs());
@@ -288,8 +294,10 @@ static Error run(const opt::InputArgList &args) {
     return isCode.takeError();
   if (disassemble) {
     Expected<LoadedKernels> kernels = loadKernels(inputs[0], *isCode, args);
-    return kernels ? emu::disassemble(*kernels->object, outs())
-                   : kernels.takeError();
+    if (!kernels)
+      return kernels.takeError();
+    return kernels->object ? emu::disassemble(*kernels->object, outs())
+                           : Error::success();
   }
   if (device == "emulator")
     return runEmulator(inputs[0], *isCode, bindings, args);

@@ -27,10 +27,11 @@ namespace attn::rt {
 /// updated in place. Without, it is filled with NaN, and with the check
 /// "unwritten" every element has to be stored. Dynamic sizes come from the
 /// files. `kernel`, unless empty, leaves only the launches of that kernel.
+/// `object` may be null when the manifest has no kernels.
 ///
 /// `report` gets the findings of all launches and their statistics; with a
 /// finding the result is an error and nothing is written. Errors are one line.
-llvm::Error runOnEmulator(const emu::CodeObject &object,
+llvm::Error runOnEmulator(const emu::CodeObject *object,
                           const manifest::Manifest &manifest,
                           llvm::StringRef kernel, const Bindings &bindings,
                           const emu::LaunchOptions &options,
