@@ -30,8 +30,8 @@ void Definedness::reset(ArrayRef<Wave> waves) {
       count += kernel.rsrc2 >> bit & 1;
     for (unsigned reg = 0; reg < count && reg < numScalarRegs; ++reg)
       state.scalar[reg] = 0;
-    for (unsigned reg : {regFlatScratch, regFlatScratch + 1, regEXEC,
-                         regEXEC + 1})
+    for (unsigned reg :
+         {regFlatScratch, regFlatScratch + 1, regEXEC, regEXEC + 1})
       state.scalar[reg] = 0;
     // Trap temporaries belong to the system.
     for (unsigned reg = 108; reg < 124; ++reg)
@@ -41,14 +41,13 @@ void Definedness::reset(ArrayRef<Wave> waves) {
 
 void Definedness::report(Wave &wave, const Inst &inst, int lane,
                          const Twine &what) {
-  collector.add(Check::Uninitialized, wave, inst, lane, nullptr, std::nullopt,
-                [&] {
-                  return std::make_pair(
-                      (what + " depends on a value that was never written")
-                          .str(),
-                      std::string("initialise the register, LDS or scratch "
-                                  "bytes it comes from"));
-                });
+  collector.add(
+      Check::Uninitialized, wave, inst, lane, nullptr, std::nullopt, [&] {
+        return std::make_pair(
+            (what + " depends on a value that was never written").str(),
+            std::string("initialise the register, LDS or scratch "
+                        "bytes it comes from"));
+      });
 }
 
 uint64_t Definedness::getSource(const WaveState &state, const Src &src) const {
@@ -168,8 +167,7 @@ void Definedness::stepScalar(Wave &wave, const Inst &inst,
     if (range.kind != RegRange::Scalar)
       continue;
     for (unsigned n = 0; n < range.count; ++n)
-      undefined |=
-          state.scalar[(range.first + n) & (numScalarRegs - 1)] != 0;
+      undefined |= state.scalar[(range.first + n) & (numScalarRegs - 1)] != 0;
   }
   if (traits.isBranch && undefined) {
     report(wave, inst, -1, "the branch");
@@ -225,15 +223,13 @@ void Definedness::stepVector(Wave &wave, const Inst &inst,
   case Flow::ReadFirstLane: {
     uint64_t source = getSource(state, inst.src[0]);
     unsigned lane = exec ? countr_zero(exec) : 0;
-    state.scalar[inst.dst & (numScalarRegs - 1)] =
-        source >> lane & 1 ? ~0u : 0;
+    state.scalar[inst.dst & (numScalarRegs - 1)] = source >> lane & 1 ? ~0u : 0;
     return;
   }
   case Flow::ReadLane: {
     uint64_t source = getSource(state, inst.src[0]);
     unsigned lane = wave.read32(inst.src[1]) & 63;
-    state.scalar[inst.dst & (numScalarRegs - 1)] =
-        source >> lane & 1 ? ~0u : 0;
+    state.scalar[inst.dst & (numScalarRegs - 1)] = source >> lane & 1 ? ~0u : 0;
     return;
   }
   case Flow::WriteLane: {
@@ -267,7 +263,16 @@ void Definedness::stepVector(Wave &wave, const Inst &inst,
     break;
   }
 
+  // Packed results have a word of each source, 64-bit sums and shifts to the
+  // left carry upwards only: compilers leave the other word undefined.
   uint64_t undefined = 0, written = exec;
+  bool packed = inst.dstTy == Ty::PKF32 || inst.dstTy == Ty::PKB32;
+  uint64_t undefinedLow = 0, undefinedHigh = 0;
+  auto getWord = [&](const Src &src, bool high) -> uint64_t {
+    if (src.kind != SrcKind::Vector || getWords(src.ty) < 2)
+      return getSource(state, src);
+    return state.vector[(src.reg + high) & 511];
+  };
   if (inst.traits.flow == Flow::Select && !inst.isSDWA) {
     uint64_t a = getSource(state, inst.src[0]);
     if (inst.isDPP)
@@ -285,6 +290,13 @@ void Definedness::stepVector(Wave &wave, const Inst &inst,
       if (n == 0 && inst.isDPP)
         source = permuteDPP(wave, inst, source, written);
       undefined |= source;
+      const Src &src = inst.src[n];
+      // v_pk_mov_b32 takes one word of each source.
+      bool isMove = inst.dstTy == Ty::PKB32;
+      if (!isMove || n == 0)
+        undefinedLow |= getWord(src, packed && src.opSel);
+      if (!isMove || n == 1)
+        undefinedHigh |= packed ? getWord(src, src.opSelHi) : source;
     }
     if (inst.traits.isDivFmas)
       undefined |= getScalar64(state, regVCC);
@@ -294,7 +306,12 @@ void Definedness::stepVector(Wave &wave, const Inst &inst,
     if (!range.write || range.kind == RegRange::SCC)
       continue;
     if (range.kind == RegRange::Vector) {
-      setVector(state, range.first, range.count, written, undefined);
+      if ((packed || inst.traits.flow == Flow::LowWord) && range.count == 2) {
+        setVector(state, range.first, 1, written, undefinedLow);
+        setVector(state, range.first + 1, 1, written, undefinedHigh);
+      } else {
+        setVector(state, range.first, range.count, written, undefined);
+      }
       continue;
     }
     // A mask: one bit a lane, and 0 for lanes that are off.
@@ -352,8 +369,8 @@ void Definedness::stepMatrix(Wave &wave, const Inst &inst) {
           if ((rows >> i & 1) || (columns >> j & 1)) {
             MfmaLocation at = getDLocation(info, block, i, j);
             for (unsigned word = 0; word < perElement; ++word)
-              result[(at.element * perElement + word) & 31] |=
-                  uint64_t(1) << at.lane;
+              result[(at.element * perElement + word) & 31] |= uint64_t(1)
+                                                               << at.lane;
           }
     }
   }
@@ -398,9 +415,9 @@ void Definedness::stepMemory(Wave &wave, const Inst &inst,
 
   // Address registers: the vector address, and all scalar operands.
   uint64_t badAddress = 0;
-  bool usesVAddr = inst.traits.isDS          ? !inst.traits.readsM0
+  bool usesVAddr = inst.traits.isDS               ? !inst.traits.readsM0
                    : inst.format == Format::MUBUF ? inst.offen || inst.idxen
-                                             : inst.hasVAddr;
+                                                  : inst.hasVAddr;
   if (usesVAddr) {
     bool isPair =
         inst.format == Format::FLAT
@@ -452,8 +469,8 @@ void Definedness::stepMemory(Wave &wave, const Inst &inst,
         case Space::Scratch:
           if (address + access.bytes <= ctx.scratchBytes)
             std::memset(
-                &state.scratch[size_t(lane) * ctx.scratchBytes + address],
-                !bad, access.bytes);
+                &state.scratch[size_t(lane) * ctx.scratchBytes + address], !bad,
+                access.bytes);
           break;
         }
       });

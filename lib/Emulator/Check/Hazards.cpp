@@ -42,7 +42,7 @@ void WaveHazards::require(FindingCollector &collector, const Wave &wave,
 /// Passes of 4 clocks of the matrix instruction \p inst.
 static unsigned getPasses(const Inst &inst, bool isGFX950) {
   const MfmaInfo &info = *static_cast<const MfmaInfo *>(inst.extra);
-  return isGFX950 ? info.passesGfx950 : info.passesGfx942;
+  return info.getPasses(isGFX950, inst.cbsz, inst.blgp);
 }
 
 /// Wait states until a matrix result may be read or overwritten by anything

@@ -157,6 +157,7 @@ void attn::emu::addBufferOps(OpTable &t) {
       continue;
     const AtomicOp *op = getAtomicOp(name);
     OpInfo &info = setup(("atomic_" + name).str(), op->bytes, atomic);
+    info.onlyGFX950 = name == "pk_add_bf16";
     info.memWords = op->dataWords;
     info.extra = op;
     info.traits.isAtomic = 1;

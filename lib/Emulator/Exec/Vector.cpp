@@ -143,11 +143,10 @@ bool isOnlyGFX950(StringRef name) {
 /// operations write zero there.
 bool keepsHalf(StringRef name) {
   static const char *const names[] = {
-      "v_mad_u16",       "v_mad_i16",  "v_fma_f16",  "v_fmac_f16",
-      "v_add_i16",       "v_sub_i16",  "v_min3_f16", "v_max3_f16",
-      "v_med3_f16",      "v_min3_i16", "v_max3_i16", "v_med3_i16",
-      "v_min3_u16",      "v_max3_u16", "v_med3_u16", "v_ashr_pk_i8_i32",
-      "v_ashr_pk_u8_i32"};
+      "v_mad_u16",  "v_mad_i16",  "v_fma_f16",        "v_add_i16",
+      "v_sub_i16",  "v_min3_f16", "v_max3_f16",       "v_med3_f16",
+      "v_min3_i16", "v_max3_i16", "v_med3_i16",       "v_min3_u16",
+      "v_max3_u16", "v_med3_u16", "v_ashr_pk_i8_i32", "v_ashr_pk_u8_i32"};
   for (StringRef known : names)
     if (name == known)
       return true;

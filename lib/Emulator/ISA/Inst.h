@@ -137,6 +137,8 @@ enum class BitLogic : uint8_t { None, And, Or, AndN2, OrN2, Bitwise };
 /// Vector operations with a data flow of their own.
 enum class Flow : uint8_t {
   LaneWise,
+  /// Lane by lane; the low word of a 64-bit result needs the low words only.
+  LowWord,
   /// Select by a mask.
   Select,
   ReadFirstLane,

@@ -173,7 +173,6 @@ void Launcher::run() {
       std::copy(initial[i].begin(), initial[i].end(), arguments[i].host);
     LaunchOptions options;
     options.checks = CheckSet::all();
-    options.checks.remove(Check::Unwritten);
     options.schedule = schedule;
     options.quantum = quantum;
     options.maxInstructionsPerWave = 2000000;

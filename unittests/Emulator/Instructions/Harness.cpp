@@ -164,6 +164,27 @@ static unsigned countResults(llvm::StringRef letters) {
   return count;
 }
 
+static void writeHeader(llvm::raw_ostream &os, Chip chip) {
+  os << ".amdgcn_target \"amdgcn-amd-amdhsa--" << getChipName(chip)
+     << "\"\n.amdhsa_code_object_version 5\n";
+}
+
+static void writeDescriptor(llvm::raw_ostream &os, const std::string &name,
+                            unsigned ldsBytes) {
+  os << ".rodata\n.p2align 6\n.amdhsa_kernel " << name << "\n"
+     << "  .amdhsa_user_sgpr_kernarg_segment_ptr 1\n"
+        "  .amdhsa_system_sgpr_workgroup_id_x 1\n"
+     << "  .amdhsa_group_segment_fixed_size " << ldsBytes << "\n"
+     << "  .amdhsa_next_free_vgpr 96\n"
+        "  .amdhsa_accum_offset 64\n"
+        "  .amdhsa_next_free_sgpr 48\n"
+        "  .amdhsa_float_denorm_mode_32 3\n"
+        "  .amdhsa_float_denorm_mode_16_64 3\n"
+        "  .amdhsa_ieee_mode 0\n"
+        "  .amdhsa_dx10_clamp 1\n"
+        ".end_amdhsa_kernel\n";
+}
+
 static void writeKernel(llvm::raw_ostream &os, const std::string &name,
                         unsigned inputs, unsigned results,
                         llvm::StringRef code) {
@@ -191,23 +212,13 @@ static void writeKernel(llvm::raw_ostream &os, const std::string &name,
   for (unsigned i = 0; i != results; ++i)
     os << "  global_store_dword v1, v" << 20 + i
        << ", s[4:5] offset:" << 256 * i << "\n";
-  os << "  s_endpgm\n"
-     << ".rodata\n.p2align 6\n.amdhsa_kernel " << name << "\n"
-     << "  .amdhsa_user_sgpr_kernarg_segment_ptr 1\n"
-        "  .amdhsa_system_sgpr_workgroup_id_x 1\n"
-        "  .amdhsa_group_segment_fixed_size 4096\n"
-        "  .amdhsa_next_free_vgpr 96\n"
-        "  .amdhsa_accum_offset 64\n"
-        "  .amdhsa_next_free_sgpr 48\n"
-        "  .amdhsa_float_denorm_mode_32 3\n"
-        "  .amdhsa_float_denorm_mode_16_64 3\n"
-        "  .amdhsa_ieee_mode 0\n"
-        "  .amdhsa_dx10_clamp 1\n"
-        ".end_amdhsa_kernel\n";
+  os << "  s_endpgm\n";
+  writeDescriptor(os, name, 4096);
 }
 
 static void writeMetadata(llvm::raw_ostream &os, Chip chip,
-                          const std::vector<std::string> &names) {
+                          const std::vector<std::string> &names,
+                          unsigned ldsBytes = 4096, unsigned block = 64) {
   os << ".amdgpu_metadata\n---\namdhsa.version: [1, 2]\n"
      << "amdhsa.target: amdgcn-amd-amdhsa--" << getChipName(chip) << "\n"
      << "amdhsa.kernels:\n";
@@ -216,17 +227,70 @@ static void writeMetadata(llvm::raw_ostream &os, Chip chip,
        << ".kd\n"
           "    .kernarg_segment_size: 16\n"
           "    .kernarg_segment_align: 8\n"
-          "    .group_segment_fixed_size: 4096\n"
+          "    .group_segment_fixed_size: "
+       << ldsBytes
+       << "\n"
           "    .private_segment_fixed_size: 0\n"
           "    .wavefront_size: 64\n"
           "    .sgpr_count: 54\n    .vgpr_count: 96\n    .agpr_count: 32\n"
-          "    .max_flat_workgroup_size: 64\n"
+          "    .max_flat_workgroup_size: "
+       << block
+       << "\n"
           "    .args:\n"
           "      - {.name: out, .offset: 0, .size: 8, .value_kind: "
           "global_buffer, .address_space: global}\n"
           "      - {.name: in, .offset: 8, .size: 8, .value_kind: "
           "global_buffer, .address_space: global}\n";
   os << "...\n.end_amdgpu_metadata\n";
+}
+
+LaunchOptions attn::emu::getCheckedOptions() {
+  LaunchOptions options;
+  options.checks = CheckSet::all();
+  options.maxInstructionsPerWave = 100000;
+  return options;
+}
+
+std::string attn::emu::describe(const Report &report) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  report.printFindings(os);
+  return text;
+}
+
+llvm::Expected<std::unique_ptr<CodeObject>>
+attn::emu::assembleSnippet(const Snippet &snippet, Chip chip) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  writeHeader(os, chip);
+  os << ".text\n.globl k\n.p2align 8\n.type k,@function\nk:\n"
+        "  s_load_dwordx4 s[4:7], s[0:1], 0x0\n"
+        "  v_lshlrev_b32 v1, 2, v0\n"
+        "  s_waitcnt lgkmcnt(0)\n"
+     << snippet.code << "\n  s_endpgm\n";
+  writeDescriptor(os, "k", snippet.ldsBytes);
+  writeMetadata(os, chip, {"k"}, snippet.ldsBytes, snippet.block);
+  return assemble(text, chip);
+}
+
+llvm::Expected<Report> attn::emu::runSnippet(const Snippet &snippet, Chip chip,
+                                             std::vector<uint32_t> &in,
+                                             std::vector<uint32_t> &out,
+                                             const LaunchOptions &options) {
+  auto object = assembleSnippet(snippet, chip);
+  if (!object)
+    return object.takeError();
+  Launcher launcher(**object, "k");
+  launcher.grid(snippet.grid).block(snippet.block).inout(out).input(in);
+  return launcher.runOnce(options);
+}
+
+void attn::emu::expectSnippet(const Snippet &snippet, Chip chip,
+                              std::vector<uint32_t> &in,
+                              std::vector<uint32_t> &out) {
+  auto report = runSnippet(snippet, chip, in, out, getCheckedOptions());
+  ASSERT_TRUE(bool(report)) << llvm::toString(report.takeError());
+  EXPECT_TRUE(report->isClean()) << describe(*report);
 }
 
 /// Bits of a result and what is left to compare when it is a NaN.
@@ -261,8 +325,7 @@ void attn::emu::runWaveCases(const std::vector<WaveCase> &cases) {
     SCOPED_TRACE(getChipName(chip).str());
     std::string text;
     llvm::raw_string_ostream os(text);
-    os << ".amdgcn_target \"amdgcn-amd-amdhsa--" << getChipName(chip)
-       << "\"\n.amdhsa_code_object_version 5\n";
+    writeHeader(os, chip);
     std::vector<std::string> names;
     std::vector<const WaveCase *> chosen;
     std::vector<Inputs> inputs;
@@ -288,19 +351,12 @@ void attn::emu::runWaveCases(const std::vector<WaveCase> &cases) {
       std::vector<uint32_t> out(size_t(input.waves) * results * 64);
       Launcher launcher(**object, names[index]);
       launcher.grid(input.waves).block(64).output(out).input(input.words);
-      LaunchOptions options;
-      options.checks = CheckSet::all();
-      options.checks.remove(Check::Unwritten);
-      options.maxInstructionsPerWave = 100000;
-      auto report = launcher.runOnce(options);
+      auto report = launcher.runOnce(getCheckedOptions());
       if (!report) {
         ADD_FAILURE() << c.name << ": " << llvm::toString(report.takeError());
         continue;
       }
-      std::string findings;
-      llvm::raw_string_ostream findingsOS(findings);
-      report->printFindings(findingsOS);
-      EXPECT_TRUE(report->isClean()) << c.name << ": " << findings;
+      EXPECT_TRUE(report->isClean()) << c.name << ": " << describe(*report);
 
       unsigned shown = 0;
       for (unsigned wave = 0; wave != input.waves && shown < 3; ++wave) {

@@ -66,6 +66,29 @@ struct WaveCase {
 void runCases(const std::vector<Case> &cases);
 void runWaveCases(const std::vector<WaveCase> &cases);
 
+/// A whole kernel: s[4:5] points to `out` and s[6:7] to `in`, v0 is the
+/// work-item, s2 the workgroup; `code` is followed by s_endpgm.
+struct Snippet {
+  std::string code;
+  uint32_t block = 64;
+  uint32_t grid = 1;
+  uint32_t ldsBytes = 4096;
+};
+/// Only assembles it.
+llvm::Expected<std::unique_ptr<CodeObject>>
+assembleSnippet(const Snippet &snippet, Chip chip);
+/// Runs it once. Errors: the assembler's, the machine's.
+llvm::Expected<Report> runSnippet(const Snippet &snippet, Chip chip,
+                                  std::vector<uint32_t> &in,
+                                  std::vector<uint32_t> &out,
+                                  const LaunchOptions &options);
+/// All checks.
+LaunchOptions getCheckedOptions();
+/// Runs it with all checks on and expects no finding.
+void expectSnippet(const Snippet &snippet, Chip chip, std::vector<uint32_t> &in,
+                   std::vector<uint32_t> &out);
+std::string describe(const Report &report);
+
 // The language of expectations.
 inline float F(uint32_t bits) { return std::bit_cast<float>(bits); }
 inline uint32_t U(float value) { return std::bit_cast<uint32_t>(value); }

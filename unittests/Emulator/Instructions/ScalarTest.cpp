@@ -351,7 +351,7 @@ TEST(Scalar, CompareAndSelect) {
 }
 , {"m0 and v_readlane", "i", "u",
    "s_mov_b32 m0, 3\ns_nop 3\nv_readlane_b32 s20, v2, m0\n"
-   "s_nop 0\nv_mov_b32 v20, s20",
+   "s_nop 1\nv_mov_b32 v20, s20",
    EXPECT_OUT{out[0] = in[0];
 }
 , true

@@ -56,17 +56,18 @@ TEST(VectorInt, Arithmetic) {
        ONE(uint32_t(std::clamp<int64_t>(int64_t(S(in[0])) + S(in[1]), INT32_MIN,
                                         INT32_MAX)))},
       {"carry chain", "ll", "uu",
-       "v_add_co_u32 v20, vcc, v2, v4\nv_addc_co_u32 v21, vcc, v3, v5, vcc",
+       "v_add_co_u32 v20, vcc, v2, v4\ns_nop 1\nv_addc_co_u32 v21, vcc, v3, v5, vcc",
        EXPECT_OUT { setL(out, L(in) + L(in + 2));
 }
 } // namespace
 , {"borrow chain", "ll", "uu",
-   "v_sub_co_u32 v20, vcc, v2, v4\nv_subb_co_u32 v21, vcc, v3, v5, vcc",
+   "v_sub_co_u32 v20, vcc, v2, v4\ns_nop 1\nv_subb_co_u32 v21, vcc, v3, v5, "
+   "vcc",
    EXPECT_OUT{setL(out, L(in) - L(in + 2));
 }
 }
 , {"reversed borrow chain", "ll", "uu",
-   "v_subrev_co_u32 v20, s[12:13], v2, v4\n"
+   "v_subrev_co_u32 v20, s[12:13], v2, v4\ns_nop 1\n"
    "v_subbrev_co_u32 v21, s[14:15], v3, v5, s[12:13]",
    EXPECT_OUT{setL(out, L(in + 2) - L(in));
 }

@@ -148,6 +148,16 @@ TEST(MfmaTableTest, NamesAreFoundInAllSpellings) {
   EXPECT_EQ(lookupMfma("v_mfma_f32_64x64x4_f16"), nullptr);
 }
 
+TEST(MfmaTableTest, Passes) {
+  // LLVM's latencies are these plus 4.
+  EXPECT_EQ(get("v_mfma_f32_32x32x8_f16").getPasses(false), 8u);
+  EXPECT_EQ(get("v_mfma_f64_16x16x4_f64").getPasses(false), 8u);
+  EXPECT_EQ(get("v_mfma_f64_16x16x4_f64").getPasses(true), 16u);
+  EXPECT_EQ(get("v_mfma_f32_16x16x128_f8f6f4").getPasses(true, 0, 4), 8u);
+  EXPECT_EQ(get("v_mfma_f32_16x16x128_f8f6f4").getPasses(true, 2, 4), 4u);
+  EXPECT_EQ(get("v_mfma_f32_32x32x64_f8f6f4").getPasses(true, 4, 4), 8u);
+}
+
 TEST(MfmaTableTest, RegisterCounts) {
   // From the assembler's operand classes.
   EXPECT_EQ(get("v_mfma_f32_32x32x8_f16").getARegs(), 2u);

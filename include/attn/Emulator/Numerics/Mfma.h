@@ -59,6 +59,14 @@ struct MfmaInfo {
   }
   bool isInteger() const { return a == MfmaType::I8; }
   bool isF64() const { return a == MfmaType::F64; }
+  /// Passes on a chip. The f8f6f4 forms (`codeA` is cbsz, `codeB` blgp) take
+  /// half of them when neither operand has 8 bits.
+  unsigned getPasses(bool isGfx950, unsigned codeA = 0,
+                     unsigned codeB = 0) const {
+    unsigned passes = isGfx950 ? passesGfx950 : passesGfx942;
+    return a == MfmaType::F8F6F4 && codeA > 1 && codeB > 1 ? passes / 2
+                                                           : passes;
+  }
   /// VGPRs of A and B; `code` is cbsz/blgp of the f8f6f4 forms.
   unsigned getARegs(unsigned code = 0) const;
   unsigned getBRegs(unsigned code = 0) const;
