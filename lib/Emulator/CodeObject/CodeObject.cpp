@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Emulator/CodeObject.h"
+#include "MetadataTree.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
-#include "llvm/BinaryFormat/MsgPackDocument.h"
 #include "llvm/Object/ELF.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -66,7 +66,7 @@ private:
   Error readDescriptor(Kernel &kernel);
   Error readNotes();
   Error readMetadata(StringRef blob);
-  Error readKernelMetadata(msgpack::MapDocNode map);
+  Error readKernelMetadata(const MetadataNode &map);
 
   /// Bytes [address, address + bytes) of the image, or empty.
   ArrayRef<uint8_t> getBytes(uint64_t address, uint64_t bytes) const {
@@ -289,28 +289,11 @@ Error CodeObjectReader::readDynamic() {
   return relaBytes ? applyRelocations(rela, relaBytes) : Error::success();
 }
 
-static uint64_t getUInt(msgpack::MapDocNode map, StringRef key) {
-  auto it = map.find(key);
-  if (it == map.end())
-    return 0;
-  if (it->second.getKind() == msgpack::Type::UInt)
-    return it->second.getUInt();
-  if (it->second.getKind() == msgpack::Type::Int)
-    return static_cast<uint64_t>(it->second.getInt());
-  return 0;
-}
-
-static StringRef getString(msgpack::MapDocNode map, StringRef key) {
-  auto it = map.find(key);
-  return it != map.end() && it->second.isString() ? it->second.getString()
-                                                  : StringRef();
-}
-
-Error CodeObjectReader::readKernelMetadata(msgpack::MapDocNode map) {
-  StringRef symbol = getString(map, ".symbol");
+Error CodeObjectReader::readKernelMetadata(const MetadataNode &map) {
+  StringRef symbol = map.getString(".symbol");
   symbol.consume_back(".kd");
   if (symbol.empty())
-    symbol = getString(map, ".name");
+    symbol = map.getString(".name");
   auto it = find_if(result->kernels, [&](const Kernel &kernel) {
     return kernel.name == symbol;
   });
@@ -318,13 +301,13 @@ Error CodeObjectReader::readKernelMetadata(msgpack::MapDocNode map) {
     return fail("the metadata names kernel '{0}', which has no descriptor",
                 symbol);
   Kernel &kernel = *it;
-  kernel.vgprCount = getUInt(map, ".vgpr_count");
-  kernel.agprCount = getUInt(map, ".agpr_count");
-  kernel.sgprCount = getUInt(map, ".sgpr_count");
-  kernel.vgprSpills = getUInt(map, ".vgpr_spill_count");
-  kernel.sgprSpills = getUInt(map, ".sgpr_spill_count");
-  kernel.maxFlatWorkgroupSize = getUInt(map, ".max_flat_workgroup_size");
-  uint64_t segment = getUInt(map, ".kernarg_segment_size");
+  kernel.vgprCount = map.getInteger(".vgpr_count");
+  kernel.agprCount = map.getInteger(".agpr_count");
+  kernel.sgprCount = map.getInteger(".sgpr_count");
+  kernel.vgprSpills = map.getInteger(".vgpr_spill_count");
+  kernel.sgprSpills = map.getInteger(".sgpr_spill_count");
+  kernel.maxFlatWorkgroupSize = map.getInteger(".max_flat_workgroup_size");
+  uint64_t segment = map.getInteger(".kernarg_segment_size");
   if (segment > (1u << 16))
     return fail("kernel '{0}' wants {1} bytes of kernel arguments, more than "
                 "64 KiB",
@@ -332,30 +315,20 @@ Error CodeObjectReader::readKernelMetadata(msgpack::MapDocNode map) {
   kernel.kernargSegmentBytes =
       std::max<uint32_t>(kernel.kernargSegmentBytes, segment);
 
-  auto required = map.find(".reqd_workgroup_size");
-  if (required != map.end() && required->second.isArray()) {
-    auto array = required->second.getArray();
-    for (unsigned i = 0; i < 3 && i < array.size(); ++i)
-      if (array[i].getKind() == msgpack::Type::UInt)
-        kernel.requiredWorkgroupSize[i] = array[i].getUInt();
-  }
-  auto args = map.find(".args");
-  if (args == map.end() || !args->second.isArray())
-    return Error::success();
-  for (auto &node : args->second.getArray()) {
-    if (!node.isMap())
-      return fail("bad argument metadata of kernel '{0}'", kernel.name);
-    auto argMap = node.getMap();
-    uint64_t offset = getUInt(argMap, ".offset");
-    uint64_t size = getUInt(argMap, ".size");
+  const auto &required = map.getArray(".reqd_workgroup_size");
+  for (unsigned i = 0; i < 3 && i < required.size(); ++i)
+    kernel.requiredWorkgroupSize[i] = required[i].integer;
+  for (const MetadataNode &argMap : map.getArray(".args")) {
+    uint64_t offset = argMap.getInteger(".offset");
+    uint64_t size = argMap.getInteger(".size");
     if (offset > kernel.kernargSegmentBytes ||
         size > kernel.kernargSegmentBytes - offset)
       return fail("an argument of kernel '{0}' (offset {1}, {2} bytes) is "
                   "outside its kernarg segment of {3} bytes",
                   kernel.name, offset, size, kernel.kernargSegmentBytes);
     KernelArg arg;
-    arg.name = getString(argMap, ".name").str();
-    arg.valueKind = getString(argMap, ".value_kind").str();
+    arg.name = argMap.getString(".name").str();
+    arg.valueKind = argMap.getString(".value_kind").str();
     arg.offset = offset;
     arg.size = size;
     kernel.args.push_back(std::move(arg));
@@ -364,21 +337,15 @@ Error CodeObjectReader::readKernelMetadata(msgpack::MapDocNode map) {
 }
 
 Error CodeObjectReader::readMetadata(StringRef blob) {
-  msgpack::Document document;
-  if (!document.readFromBlob(blob, /*Multi=*/false))
-    return fail("the metadata note is not valid MessagePack");
-  if (!document.getRoot().isMap())
-    return fail("the metadata note is not a map");
-  auto root = document.getRoot().getMap();
-  auto kernels = root.find("amdhsa.kernels");
-  if (kernels == root.end() || !kernels->second.isArray())
+  auto root = parseMetadata(blob);
+  if (!root)
+    return fail("{0}", toString(root.takeError()));
+  const MetadataNode *kernels = root->lookup("amdhsa.kernels");
+  if (!kernels || kernels->kind != MetadataNode::Array)
     return fail("the metadata note has no list amdhsa.kernels");
-  for (auto &node : kernels->second.getArray()) {
-    if (!node.isMap())
-      return fail("a kernel in the metadata note is not a map");
-    if (Error error = readKernelMetadata(node.getMap()))
+  for (const MetadataNode &kernel : kernels->elements)
+    if (Error error = readKernelMetadata(kernel))
       return error;
-  }
   return Error::success();
 }
 

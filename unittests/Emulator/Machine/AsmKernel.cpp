@@ -1,0 +1,183 @@
+//===- AsmKernel.cpp - Kernels written in assembly ------------------------===//
+
+#include "AsmKernel.h"
+#include "attn/Target/HSACO.h"
+#include "llvm/MC/MCAsmBackend.h"
+#include "llvm/MC/MCAsmInfo.h"
+#include "llvm/MC/MCCodeEmitter.h"
+#include "llvm/MC/MCContext.h"
+#include "llvm/MC/MCInstrInfo.h"
+#include "llvm/MC/MCObjectFileInfo.h"
+#include "llvm/MC/MCObjectWriter.h"
+#include "llvm/MC/MCParser/MCAsmParser.h"
+#include "llvm/MC/MCParser/MCTargetAsmParser.h"
+#include "llvm/MC/MCRegisterInfo.h"
+#include "llvm/MC/MCStreamer.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/MCTargetOptions.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace attn::emu;
+using namespace llvm;
+
+extern "C" {
+void LLVMInitializeAMDGPUTargetInfo(void);
+void LLVMInitializeAMDGPUTargetMC(void);
+void LLVMInitializeAMDGPUAsmParser(void);
+}
+
+static std::string getSource(Chip chip, const AsmKernel &kernel) {
+  std::string text;
+  raw_string_ostream os(text);
+  os << ".amdgcn_target \"amdgcn-amd-amdhsa--" << getChipName(chip) << "\"\n"
+     << ".text\n.globl k\n.p2align 8\n.type k,@function\nk:\n";
+  if (!kernel.bare)
+    os << "s_load_dwordx4 s[8:11], s[0:1], 0x0\n"
+          "s_waitcnt lgkmcnt(0)\n";
+  os << kernel.body << "\ns_endpgm\n"
+     << ".Lend:\n.size k, .Lend-k\n"
+     << ".rodata\n.p2align 6\n.amdhsa_kernel k\n"
+     << ".amdhsa_group_segment_fixed_size " << kernel.ldsBytes << "\n"
+     << ".amdhsa_private_segment_fixed_size " << kernel.scratchBytes << "\n"
+     << ".amdhsa_kernarg_size 32\n"
+     << ".amdhsa_user_sgpr_kernarg_segment_ptr 1\n"
+     << ".amdhsa_user_sgpr_count 2\n"
+     << ".amdhsa_enable_private_segment " << (kernel.scratchBytes != 0) << "\n"
+     << ".amdhsa_system_sgpr_workgroup_id_y 1\n"
+     << ".amdhsa_system_sgpr_workgroup_id_z 1\n"
+     << ".amdhsa_system_vgpr_workitem_id 2\n"
+     << ".amdhsa_float_denorm_mode_32 3\n"
+     << ".amdhsa_next_free_vgpr 256\n.amdhsa_next_free_sgpr 96\n"
+     << ".amdhsa_accum_offset 128\n.end_amdhsa_kernel\n"
+     << ".amdgpu_metadata\n---\namdhsa.version:\n  - 1\n  - 2\n"
+        "amdhsa.target: amdgcn-amd-amdhsa--"
+     << getChipName(chip)
+     << "\namdhsa.kernels:\n  - .name: k\n    .symbol: k.kd\n"
+        "    .kernarg_segment_size: 32\n    .group_segment_fixed_size: "
+     << kernel.ldsBytes
+     << "\n    .private_segment_fixed_size: " << kernel.scratchBytes
+     << "\n    .kernarg_segment_align: 8\n    .wavefront_size: 64\n"
+        "    .sgpr_count: 96\n    .vgpr_count: 128\n    .agpr_count: 128\n"
+        "    .max_flat_workgroup_size: 1024\n"
+        "    .args:\n"
+        "      - {.name: in, .offset: 0, .size: 8, .value_kind: "
+        "global_buffer, .address_space: global}\n"
+        "      - {.name: out, .offset: 8, .size: 8, .value_kind: "
+        "global_buffer, .address_space: global}\n"
+        "      - {.offset: 16, .size: 4, .value_kind: hidden_block_count_x}\n"
+        "      - {.offset: 20, .size: 2, .value_kind: hidden_group_size_x}\n"
+        "      - {.offset: 24, .size: 4, .value_kind: "
+        "hidden_dynamic_lds_size}\n"
+        "...\n.end_amdgpu_metadata\n";
+  return text;
+}
+
+Expected<std::vector<char>>
+attn::emu::assembleBytes(Chip chip, const AsmKernel &kernel) {
+  static const bool initialized = [] {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmParser();
+    return true;
+  }();
+  (void)initialized;
+  Triple triple("amdgcn-amd-amdhsa");
+  std::string message;
+  const Target *target = TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return createStringError(message);
+  MCTargetOptions options;
+  std::unique_ptr<MCRegisterInfo> registers(target->createMCRegInfo(triple));
+  std::unique_ptr<MCAsmInfo> asmInfo(
+      target->createMCAsmInfo(*registers, triple, options));
+  std::unique_ptr<MCInstrInfo> instrs(target->createMCInstrInfo());
+  std::unique_ptr<MCSubtargetInfo> subtarget(
+      target->createMCSubtargetInfo(triple, getChipName(chip), ""));
+
+  SourceMgr sources;
+  std::string diagnostics;
+  sources.setDiagHandler(
+      [](const SMDiagnostic &diagnostic, void *text) {
+        raw_string_ostream os(*static_cast<std::string *>(text));
+        diagnostic.print(nullptr, os, /*ShowColors=*/false);
+      },
+      &diagnostics);
+  sources.AddNewSourceBuffer(
+      MemoryBuffer::getMemBufferCopy(getSource(chip, kernel), "kernel.s"),
+      SMLoc());
+  MCContext context(triple, asmInfo.get(), registers.get(), subtarget.get(),
+                    &sources, &options);
+  std::unique_ptr<MCObjectFileInfo> fileInfo(
+      target->createMCObjectFileInfo(context, /*PIC=*/true));
+  context.setObjectFileInfo(fileInfo.get());
+
+  SmallVector<char, 0> object;
+  raw_svector_ostream os(object);
+  std::unique_ptr<MCAsmBackend> backend(
+      target->createMCAsmBackend(*subtarget, *registers, options));
+  auto writer = backend->createObjectWriter(os);
+  std::unique_ptr<MCCodeEmitter> emitter(
+      target->createMCCodeEmitter(*instrs, context));
+  std::unique_ptr<MCStreamer> streamer(target->createMCObjectStreamer(
+      triple, context, std::move(backend), std::move(writer),
+      std::move(emitter), *subtarget));
+  std::unique_ptr<MCAsmParser> parser(
+      createMCAsmParser(sources, context, *streamer, *asmInfo));
+  std::unique_ptr<MCTargetAsmParser> targetParser(
+      target->createMCAsmParser(*subtarget, *parser, *instrs, options));
+  parser->setTargetParser(*targetParser);
+  if (parser->Run(/*NoInitialTextSection=*/false) || !diagnostics.empty())
+    return createStringError(diagnostics);
+  auto linked = mlir::attn::linkCodeObject(object);
+  if (!linked)
+    return linked.takeError();
+  return std::vector<char>(linked->begin(), linked->end());
+}
+
+Expected<std::unique_ptr<CodeObject>>
+attn::emu::assemble(Chip chip, const AsmKernel &kernel) {
+  auto bytes = assembleBytes(chip, kernel);
+  if (!bytes)
+    return bytes.takeError();
+  return CodeObject::create(
+      MemoryBufferRef(StringRef(bytes->data(), bytes->size()), "test"));
+}
+
+Expected<Report> AsmRun::run(Chip chip, const AsmKernel &kernel) {
+  auto object = assemble(chip, kernel);
+  if (!object)
+    return object.takeError();
+  Machine machine(chip);
+  auto words = [](std::vector<uint32_t> &data) {
+    return MutableArrayRef(reinterpret_cast<uint8_t *>(data.data()),
+                           data.size() * 4);
+  };
+  auto inAddress = machine.registerBuffer("in", words(in), BufferRole::Input);
+  if (!inAddress)
+    return inAddress.takeError();
+  auto outAddress = machine.registerBuffer("out", words(out), outRole);
+  if (!outAddress)
+    return outAddress.takeError();
+  KernargBuilder args(*(*object)->getKernels().begin());
+  if (Error error = args.setValue<uint64_t>(0, *inAddress))
+    return error;
+  if (Error error = args.setValue<uint64_t>(1, *outAddress))
+    return error;
+  LaunchConfig config;
+  config.grid = grid;
+  config.block = block;
+  config.dynamicLDSBytes = dynamicLDSBytes;
+  auto report = machine.launch(**object, config, args.getBytes(), options);
+  if (report && checkOutputs)
+    machine.checkOutputs(*report);
+  return report;
+}
+
+std::string attn::emu::getChecksFired(const Report &report) {
+  std::string text;
+  for (const Finding &finding : report.findings)
+    text += (text.empty() ? "" : " ") + getCheckName(finding.check).str();
+  return text;
+}
