@@ -33,6 +33,9 @@ struct AttnToROCDLOptions : PassPipelineOptions<AttnToROCDLOptions> {
   Option<std::string> chip{*this, "chip",
                            llvm::cl::desc("target chip: gfx942 or gfx950"),
                            llvm::cl::init("gfx950")};
+  Option<bool> schedule{*this, "schedule",
+                        llvm::cl::desc("weave vector work between the MFMAs"),
+                        llvm::cl::init(true)};
 };
 
 /// Options of `attn-to-binary`.

@@ -32,6 +32,9 @@ void attn::buildAttnToROCDLPipeline(OpPassManager &pm,
   AttnToGPUOptions toGPU;
   toGPU.chip = options.chip;
   pm.addPass(createAttnToGPU(toGPU));
+  if (options.schedule)
+    pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(
+        createAttnSchedule());
   pm.addPass(createAttnBufferResources());
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
   kernels.addPass(createCanonicalizerPass());

@@ -64,6 +64,32 @@ def AttnToGPU : Pass<"attn-to-gpu", "::mlir::ModuleOp"> {
   ];
 }
 
+def AttnSchedule : Pass<"attn-schedule", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "weave the softmax between the MFMAs of a cluster";
+  let description = [{
+    Takes kernels as `attn-to-gpu` leaves them. Between two workgroup barriers of
+    one block, where MFMAs and vector arithmetic that neither feeds nor reads
+    them stand together, the arithmetic is dealt out evenly behind the MFMAs: at
+    most as many issue clocks behind one as hide in its shadow on the chip of
+    the module's `#rocdl.target`. `rocdl.sched.barrier 0` on both sides of each
+    MFMA makes LLVM keep the order. Nothing is left to do behind the last MFMA,
+    where the other wave group waits at the barrier.
+
+    Clusters where the two lists depend on each other stay as they are. The
+    result computes the same values in another order.
+
+    ```mlir
+    %s = amdgpu.mfma ...          // becomes  %s = amdgpu.mfma ...
+    %t = amdgpu.mfma ...          //          rocdl.sched.barrier 0
+    %x = math.fma ...             //          %x = math.fma ...
+    %p = rocdl.exp2 %x ...        //          %p = rocdl.exp2 %x ...
+                                  //          rocdl.sched.barrier 0
+                                  //          %t = amdgpu.mfma ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::ROCDL::ROCDLDialect"];
+}
+
 def AttnBufferResources : Pass<"attn-buffer-resources", "::mlir::ModuleOp"> {
   let summary = "global accesses to bounded buffer resources";
   let description = [{

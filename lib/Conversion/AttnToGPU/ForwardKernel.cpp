@@ -97,6 +97,8 @@ private:
   State runPlain();
   State runPipelined();
   void extraBarrier(Value condition);
+  /// The operations that `emit` appends to the current block.
+  SmallVector<Operation *> record(llvm::function_ref<void()> emit);
   State pipelinedTile(State state, Value tile, unsigned parity);
   void epilogue(const State &state);
   void storeO(ArrayRef<Value> acc, Value inverse);
@@ -497,6 +499,18 @@ void ForwardKernel::extraBarrier(Value condition) {
       /*likely=*/true);
 }
 
+SmallVector<Operation *>
+ForwardKernel::record(llvm::function_ref<void()> emit) {
+  Block *block = b.getInsertionBlock();
+  Operation *before = block->empty() ? nullptr : &block->back();
+  emit();
+  SmallVector<Operation *> ops;
+  for (Operation *op = before ? before->getNextNode() : &block->front(); op;
+       op = op->getNextNode())
+    ops.push_back(op);
+  return ops;
+}
+
 // The tile is half-way through its softmax when this starts. Four clusters,
 // memory and dot in turn; the other wave group is one cluster away.
 State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
@@ -512,6 +526,7 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   stageV(next, other);
   Values acc(c.tileKV / 32, b.zeroAcc());
   Probabilities p;
+  SmallVector<Operation *> softmax;
   for (int64_t part = 0; part < c.clustersQK; ++part) {
     int64_t begin = c.stepsQK * part / c.clustersQK;
     int64_t end = c.stepsQK * (part + 1) / c.clustersQK;
@@ -521,8 +536,13 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
     landed();
     b.barrier();
     multiplyK(fragments, begin, acc);
+    // The softmax is shared out over the clusters.
+    if (part == 0)
+      softmax = record([&] { p = finish(state); });
+    size_t share = softmax.size() / c.clustersQK;
+    for (Operation *op : ArrayRef(softmax).drop_front(share * part))
+      op->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
     if (part + 1 == c.clustersQK) {
-      p = finish(state);
       p.fragments = b.pin(p.fragments);
       p.sum = b.pin(p.sum).front();
       p.vote = b.pinScalar(p.vote);

@@ -1,0 +1,225 @@
+//===- Schedule.cpp - Weave the softmax between the MFMAs -----------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Conversion/Passes.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_ATTNSCHEDULE
+#include "attn/Conversion/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Issue clocks of `op` on the vector pipe; 0 for what becomes no instruction
+/// or a part of another one.
+static double getClocks(Operation *op, const ChipInfo &chip) {
+  return llvm::TypeSwitch<Operation *, double>(op)
+      .Case([&](ROCDL::ROCDLExp2) { return chip.transcendentalClocks; })
+      .Case<math::FmaOp, arith::AddFOp, arith::SubFOp, arith::MulFOp>(
+          [&](Operation *op) {
+            auto vector = dyn_cast<VectorType>(op->getResult(0).getType());
+            return 4 * (vector ? vector.getNumElements() : 1);
+          })
+      .Case<arith::CmpFOp, arith::SelectOp>([](auto) { return 4; })
+      .Case([](arith::MaxNumFOp) { return 2; }) // two become v_max3
+      .Case([&](arith::TruncFOp op) -> double {
+        Type element = getElementTypeOrSelf(op.getType());
+        return chip.getPackClocks(element.isBF16() ? ElementKind::BF16
+                                                   : ElementKind::F16);
+      })
+      .Case([](arith::AndIOp) { return 4; }) // with its shift, v_bfe
+      .Case([](arith::AddIOp) { return 2; }) // two become v_add3
+      .Case([](LLVM::CallIntrinsicOp op) {
+        return op.getIntrin() == "llvm.amdgcn.perm" ? 4 : 0;
+      })
+      .Default([](Operation *) { return 0; });
+}
+
+/// May the op be moved between others that compute?
+static bool isArithmetic(Operation *op) {
+  if (isa<ROCDL::BallotOp>(op)) // reads EXEC, which a block does not change
+    return true;
+  if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op))
+    return call.getIntrin() == "llvm.amdgcn.perm";
+  return op->getNumRegions() == 0 && isMemoryEffectFree(op);
+}
+
+namespace {
+
+class Weaver {
+public:
+  Weaver(ArrayRef<Operation *> ops, const ChipInfo &chip)
+      : ops(ops), chip(chip) {}
+  /// Reorders; false if the cluster stays as it is.
+  bool run();
+
+private:
+  bool split();
+  void emit(Operation *op) { op->moveBefore(end); }
+  void fence() {
+    OpBuilder builder(end);
+    ROCDL::SchedBarrier::create(builder, end->getLoc(), 0);
+  }
+  double clocks(Operation *op) const { return getClocks(op, chip); }
+
+  ArrayRef<Operation *> ops;
+  const ChipInfo &chip;
+  Operation *end = nullptr; ///< what follows the cluster
+  /// The MFMAs, each behind the preparation of its operands.
+  SmallVector<SmallVector<Operation *>> windows;
+  SmallVector<Operation *> vectorWork;
+};
+
+} // namespace
+
+bool Weaver::split() {
+  DenseSet<Operation *> inside(ops.begin(), ops.end());
+  // What an MFMA needs of the cluster, in order: its preparation.
+  DenseSet<Operation *> claimed;
+  for (Operation *op : ops) {
+    if (!isa<amdgpu::MFMAOp>(op))
+      continue;
+    SmallVector<Operation *> needed, work = {op};
+    while (!work.empty())
+      for (Value operand : work.pop_back_val()->getOperands()) {
+        Operation *def = operand.getDefiningOp();
+        if (def && inside.contains(def) && !isa<amdgpu::MFMAOp>(def) &&
+            claimed.insert(def).second) {
+          needed.push_back(def);
+          work.push_back(def);
+        }
+      }
+    llvm::sort(needed, [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    });
+    claimed.insert(op);
+    needed.push_back(op);
+    windows.push_back(std::move(needed));
+  }
+  for (Operation *op : ops)
+    if (!claimed.contains(op))
+      vectorWork.push_back(op);
+  // Neither list may read the other.
+  for (Operation *op : vectorWork)
+    for (Value operand : op->getOperands())
+      if (Operation *def = operand.getDefiningOp())
+        if (claimed.contains(def) && !def->hasTrait<OpTrait::ConstantLike>())
+          return false;
+  return windows.size() > 1;
+}
+
+bool Weaver::run() {
+  end = ops.back()->getNextNode();
+  if (!split())
+    return false;
+
+  size_t n = windows.size();
+  SmallVector<double> preparation;
+  for (ArrayRef<Operation *> window : windows) {
+    double sum = 0;
+    for (Operation *op : window)
+      sum += clocks(op);
+    preparation.push_back(sum);
+  }
+  double total = 0;
+  for (double clocks : ArrayRef(preparation).drop_front())
+    total += clocks;
+  for (Operation *op : vectorWork)
+    total += clocks(op);
+  double cap = chip.mfmaShadowClocks;
+  // Even shares; where everything together does not fit the shadows, a little
+  // more behind each MFMA and the rest behind the last.
+  double target = std::min(cap, total / (n - 1));
+  if (total > cap * (n - 1))
+    target = std::max(target, (total - 8) / (n - 0.5));
+
+  for (Operation *op : windows.front())
+    emit(op);
+  fence();
+  size_t next = 0;
+  double credit = 0;
+  for (size_t k = 1; k < n; ++k) {
+    for (Operation *op : ArrayRef(windows[k]).drop_back())
+      emit(op);
+    credit += target - preparation[k];
+    double room = std::max(cap, target) - preparation[k];
+    if (k == n - 1)
+      credit = room; // nothing but the last MFMA stands before the barrier
+    while (next < vectorWork.size() &&
+           clocks(vectorWork[next]) <= std::min(credit, room) + 1e-6) {
+      double spent = clocks(vectorWork[next]);
+      credit -= spent;
+      room -= spent;
+      emit(vectorWork[next++]);
+    }
+    fence();
+    emit(windows[k].back());
+    fence();
+  }
+  while (next < vectorWork.size())
+    emit(vectorWork[next++]);
+  return true;
+}
+
+namespace {
+struct SchedulePass : public mlir::attn::impl::AttnScheduleBase<SchedulePass> {
+  using AttnScheduleBase::AttnScheduleBase;
+
+  void scheduleBlock(Block &block, const ChipInfo &chip) {
+    // Clusters first: weaving inserts operations.
+    SmallVector<SmallVector<Operation *>> clusters;
+    bool behindBarrier = false;
+    SmallVector<Operation *> run;
+    auto close = [&] {
+      if (behindBarrier && llvm::any_of(run, [](Operation *op) {
+            return isa<amdgpu::MFMAOp>(op);
+          }))
+        clusters.push_back(run);
+      run.clear();
+    };
+    for (Operation &op : block) {
+      if (isArithmetic(&op)) {
+        run.push_back(&op);
+        continue;
+      }
+      close();
+      behindBarrier |= isa<ROCDL::SBarrierOp>(op);
+    }
+    for (ArrayRef<Operation *> ops : clusters)
+      Weaver(ops, chip).run();
+  }
+
+  void runOnOperation() override {
+    gpu::GPUFuncOp func = getOperation();
+    auto module = func->getParentOfType<gpu::GPUModuleOp>();
+    if (!module || !module.getTargetsAttr())
+      return;
+    for (Attribute target : module.getTargetsAttr()) {
+      auto rocdl = dyn_cast<ROCDL::ROCDLTargetAttr>(target);
+      if (!rocdl)
+        continue;
+      llvm::Expected<const ChipInfo *> chip = lookupChip(rocdl.getChip());
+      if (!chip) {
+        func.emitOpError(llvm::toString(chip.takeError()));
+        return signalPassFailure();
+      }
+      func.walk([&](Block *block) { scheduleBlock(*block, **chip); });
+      return;
+    }
+  }
+};
+} // namespace
