@@ -48,7 +48,7 @@ def test_attention_of_every_layer(encoder, device, kind):
         encoder.encode(text, record)
         assert len(layers) == LAYERS
         stacked = (np.concatenate(x).astype(compare.dtype(kind)) for x in zip(*layers))
-        problems.append(Problem(*stacked, dynamic=True))
+        problems.append(Problem(*stacked))
     for problem, result in zip(problems, run_all(problems, device)):
         out, lse = problem.reference()
         largest = np.abs(problem.v.astype(np.float64)).max()
@@ -65,7 +65,7 @@ def test_embedding_from_end_to_end(encoder, device, kind):
 
     def on_device(q, k, v):
         q, k, v = (x.astype(compare.dtype(kind)) for x in (q, k, v))
-        return run(Problem(q, k, v, dynamic=True), device).out.astype(np.float64)
+        return run(Problem(q, k, v), device).out.astype(np.float64)
 
     text = SENTENCES[1]
     assert encoder.encode(text, on_device) @ encoder.encode(text, exact) > 0.9999
