@@ -13,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -103,6 +104,18 @@ struct TraceOptions {
   unsigned lane = 0;
 };
 
+class Observer;
+struct LaunchContext;
+
+/// Gives a launch one more observer for each host thread (the timing model's
+/// recorder). Must outlive the launch.
+class ObserverFactory {
+public:
+  virtual ~ObserverFactory() = default;
+  /// Called once a thread, from that thread.
+  virtual std::unique_ptr<Observer> create(LaunchContext &ctx) = 0;
+};
+
 struct LaunchOptions {
   CheckSet checks = CheckSet::none();
 
@@ -129,6 +142,9 @@ struct LaunchOptions {
   uint64_t perturbSeed = 0;
 
   TraceOptions trace;
+
+  /// Not null: an observer of the caller's.
+  ObserverFactory *observerFactory = nullptr;
 };
 
 /// One kernel launch.

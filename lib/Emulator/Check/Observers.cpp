@@ -55,5 +55,7 @@ attn::emu::makeObservers(LaunchContext &ctx, FindingCollector &collector) {
     result.push_back(makeTracer(ctx));
   if (ctx.options.checks.any())
     result.push_back(makeChecker(ctx, collector));
+  if (ctx.options.observerFactory)
+    result.push_back(ctx.options.observerFactory->create(ctx));
   return result;
 }
