@@ -1,4 +1,10 @@
 //===- Chip.h - The chips the emulator models ------------------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 ///
 /// \file
 /// Chip names and the per-chip facts that the machine needs. Sources: AMD

@@ -1,4 +1,10 @@
 //===- CodeObject.h - AMDHSA code objects ----------------------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 ///
 /// \file
 /// Reads an AMDHSA ELF (code object version 4 to 6): the loadable segments, the

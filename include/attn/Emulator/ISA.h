@@ -1,4 +1,10 @@
 //===- ISA.h - Disassembly and the instruction table -----------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 ///
 /// \file
 /// Text views of the instruction set the emulator knows.

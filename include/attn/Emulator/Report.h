@@ -1,4 +1,10 @@
 //===- Report.h - What a launch found and counted --------------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 ///
 /// \file
 /// Findings of the checks and execution statistics, as data, text and JSON.

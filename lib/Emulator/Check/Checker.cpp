@@ -1,4 +1,10 @@
 //===- Checker.cpp - All checks of one thread's workgroups ----------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Definedness.h"
 #include "Hazards.h"
@@ -117,8 +123,7 @@ std::string describeAddress(const DeviceMemory &memory, uint64_t address) {
   std::string text = formatv("address {0:x}", address).str();
   if (buffer)
     return text + formatv(" (byte {0} of buffer '{1}' of {2} bytes)",
-                          address - buffer->address, buffer->name,
-                          buffer->size)
+                          address - buffer->address, buffer->name, buffer->size)
                       .str();
   buffer = memory.findNearest(address);
   if (!buffer)
@@ -221,18 +226,24 @@ void Checker::countBankConflicts(const LaneAddresses &at, unsigned bytes) {
   unsigned perLane = std::max(1u, bytes / 4);
   unsigned group = std::max(1u, std::min<unsigned>(numLanes, banks / perLane));
   for (unsigned begin = 0; begin < numLanes; begin += group) {
-    // A bank's dwords in this group; few, so a list will do.
-    SmallVector<uint32_t, 64> seen[64];
-    size_t most = 1;
+    // Most banks are asked for one dword; the others go to a list.
+    std::array<uint32_t, 64> first;
+    std::array<uint8_t, 64> count = {};
+    SmallVector<uint32_t, 64> more;
+    unsigned most = 1;
     for (unsigned lane = begin; lane < begin + group; ++lane) {
       if (!(at.active >> lane & 1) || at.space[lane] != Space::LDS)
         continue;
       for (unsigned word = 0; word < perLane; ++word) {
         uint32_t dword = at.address[lane] / 4 + word;
-        auto &bank = seen[dword % banks];
-        if (!is_contained(bank, dword))
-          bank.push_back(dword);
-        most = std::max(most, bank.size());
+        unsigned bank = dword % banks;
+        if (count[bank] == 0) {
+          first[bank] = dword;
+          count[bank] = 1;
+        } else if (first[bank] != dword && !is_contained(more, dword)) {
+          more.push_back(dword);
+          most = std::max<unsigned>(most, ++count[bank]);
+        }
       }
     }
     bankConflicts += most - 1;
@@ -301,7 +312,7 @@ void Checker::checkScalarAccess(Wave &wave, const Inst &inst) {
 
 } // namespace
 
-std::unique_ptr<Observer>
-attn::emu::makeChecker(LaunchContext &ctx, FindingCollector &collector) {
+std::unique_ptr<Observer> attn::emu::makeChecker(LaunchContext &ctx,
+                                                 FindingCollector &collector) {
   return std::make_unique<Checker>(ctx, collector);
 }

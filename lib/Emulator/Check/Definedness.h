@@ -1,4 +1,10 @@
 //===- Definedness.h - Values that nobody wrote ----------------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 ///
 /// \file
 /// Follows undefined values through registers, LDS and scratch, and reports
@@ -40,10 +46,8 @@ private:
     bool anyVector = true;
   };
 
-  void stepScalar(Wave &wave, const Inst &inst,
-                  llvm::ArrayRef<RegRange> regs);
-  void stepVector(Wave &wave, const Inst &inst,
-                  llvm::ArrayRef<RegRange> regs);
+  void stepScalar(Wave &wave, const Inst &inst, llvm::ArrayRef<RegRange> regs);
+  void stepVector(Wave &wave, const Inst &inst, llvm::ArrayRef<RegRange> regs);
   void stepMatrix(Wave &wave, const Inst &inst);
   void stepMemory(Wave &wave, const Inst &inst, llvm::ArrayRef<RegRange> regs,
                   const Access &access);
@@ -57,10 +61,10 @@ private:
     return state.scalar[reg] |
            uint64_t(state.scalar[(reg + 1) & (numScalarRegs - 1)]) << 32;
   }
-  void setScalar64(Wave &wave, WaveState &state, const Inst &inst,
-                   unsigned reg, uint64_t bits);
-  void setVector(WaveState &state, unsigned reg, unsigned words,
-                 uint64_t lanes, uint64_t undefined);
+  void setScalar64(Wave &wave, WaveState &state, const Inst &inst, unsigned reg,
+                   uint64_t bits);
+  void setVector(WaveState &state, unsigned reg, unsigned words, uint64_t lanes,
+                 uint64_t undefined);
   void report(Wave &wave, const Inst &inst, int lane, const llvm::Twine &what);
 
   const LaunchContext &ctx;

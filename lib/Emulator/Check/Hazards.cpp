@@ -1,4 +1,10 @@
 //===- Hazards.cpp - Wait states between dependent instructions -----------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Hazards.h"
 #include "attn/Emulator/Numerics/Mfma.h"
@@ -20,23 +26,21 @@ void WaveHazards::reset() {
 }
 
 void WaveHazards::require(FindingCollector &collector, const Wave &wave,
-                          const Inst &inst, const Event &event,
-                          unsigned needed, const char *what, bool isVector,
-                          unsigned reg) {
+                          const Inst &inst, const Event &event, unsigned needed,
+                          const char *what, bool isVector, unsigned reg) {
   uint64_t between = now - event.time;
   if (between >= needed)
     return;
-  collector.add(
-      Check::Hazards, wave, inst, -1, event.inst, std::nullopt, [&] {
-        std::string name =
-            reg == ~0u ? std::string("MODE") : getRegisterName(isVector, reg);
-        return std::make_pair(
-            formatv("{0} ({1}): expects {2} wait states between the two "
-                    "instructions, but got {3}",
-                    what, name, needed, between)
-                .str(),
-            formatv("s_nop {0} in between", needed - between - 1).str());
-      });
+  collector.add(Check::Hazards, wave, inst, -1, event.inst, std::nullopt, [&] {
+    std::string name =
+        reg == ~0u ? std::string("MODE") : getRegisterName(isVector, reg);
+    return std::make_pair(
+        formatv("{0} ({1}): expects {2} wait states between the two "
+                "instructions, but got {3}",
+                what, name, needed, between)
+            .str(),
+        formatv("s_nop {0} in between", needed - between - 1).str());
+  });
 }
 
 /// Passes of 4 clocks of the matrix instruction \p inst.
@@ -104,8 +108,7 @@ void WaveHazards::checkMatrix(FindingCollector &collector, const Wave &wave,
     if (writer.traits.isMFMA) {
       unsigned writerRegs =
           static_cast<const MfmaInfo *>(writer.extra)->getDRegs();
-      bool sameTuple =
-          writer.dst == range.first && writerRegs == range.count;
+      bool sameTuple = writer.dst == range.first && writerRegs == range.count;
       unsigned needed =
           isC ? getAccumulateDistance(writer, inst, isGFX950, sameTuple)
               : getResultDistance(writer, isGFX950, false, true, false);

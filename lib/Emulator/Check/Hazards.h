@@ -1,4 +1,10 @@
 //===- Hazards.h - Wait states between dependent instructions --*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 ///
 /// \file
 /// The dependencies that gfx942 and gfx950 do not resolve in hardware: so many

@@ -1,4 +1,10 @@
 //===- LDSState.h - Who touched which LDS byte -----------------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 ///
 /// \file
 /// The memory model of the Races check: an access is complete when its wave

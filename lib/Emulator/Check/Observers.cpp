@@ -1,4 +1,10 @@
 //===- Observers.cpp - The observers of a launch --------------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Observers.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,4 +1,10 @@
 //===- Waits.h - What s_waitcnt has made valid -----------------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 ///
 /// \file
 /// Follows the two counters of each wave. vmcnt and lgkmcnt count down in issue

@@ -1,4 +1,10 @@
 //===- Chip.cpp - The chips the emulator models ---------------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "attn/Emulator/Chip.h"
 

@@ -1,5 +1,11 @@
 //===- CodeObject.cpp - AMDHSA code objects -------------------------------===//
 //
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Layout facts: LLVM's AMDGPU usage guide, "Code Object" and "Kernel
 // Descriptor".
 //

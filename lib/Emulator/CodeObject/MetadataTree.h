@@ -1,4 +1,10 @@
 //===- MetadataTree.h - MessagePack as a checked tree ----------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 ///
 /// \file
 /// The metadata note as a tree. LLVM's msgpack::Document trusts its input (a

@@ -1,4 +1,10 @@
 //===- Flat.cpp - FLAT, GLOBAL and SCRATCH --------------------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "../ISA/OpTable.h"
 #include "Memory.h"

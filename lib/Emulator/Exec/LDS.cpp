@@ -1,4 +1,10 @@
 //===- LDS.cpp - DS -------------------------------------------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "../ISA/OpTable.h"
 #include "Memory.h"
@@ -187,10 +193,17 @@ void readTransposed(Wave &w, const Inst &i) {
   forEachLane(at.active, [&](unsigned lane) {
     unsigned group = lane & ~15u, column = lane & 15;
     uint32_t result[words] = {};
-    for (unsigned row = 0; row < rows; ++row)
-      insertCode(result, row, bits,
-                 extractCode(data[group + row * lanesPerRow + column / perLane],
-                             column % perLane, bits));
+    unsigned first = group + column / perLane, element = column % perLane;
+    for (unsigned row = 0; row < rows; ++row) {
+      const uint32_t *source = data[first + row * lanesPerRow];
+      if constexpr (bits % 8 == 0)
+        std::memcpy(reinterpret_cast<uint8_t *>(result) + row * (bits / 8),
+                    reinterpret_cast<const uint8_t *>(source) +
+                        element * (bits / 8),
+                    bits / 8);
+      else
+        insertCode(result, row, bits, extractCode(source, element, bits));
+    }
     for (unsigned word = 0; word < words; ++word)
       w.vgpr(i.dst + word)[lane] = result[word];
   });

@@ -1,4 +1,10 @@
 //===- Memory.cpp - Addresses and accesses of memory instructions ---------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Memory.h"
 #include "attn/Emulator/Numerics/Convert.h"
@@ -163,9 +169,7 @@ uint8_t *attn::emu::resolveGlobal(Wave &w, uint64_t address, unsigned bytes,
   return buffer->host + (address - buffer->address);
 }
 
-uint8_t *attn::emu::resolveLDS(Wave &w, uint64_t address, unsigned bytes) {
-  if (address + bytes <= w.ctx->ldsBytes)
-    return w.wg->lds.data() + address;
+uint8_t *attn::emu::refuseLDS(Wave &w, uint64_t address) {
   if (!w.ctx->tolerant)
     w.raise("accesses LDS byte " + Twine(address) + ", but the workgroup has " +
             Twine(w.ctx->ldsBytes));
@@ -182,8 +186,8 @@ uint8_t *attn::emu::resolveScratch(Wave &w, unsigned lane, uint64_t address,
   return nullptr;
 }
 
-void attn::emu::writeLoaded(Wave &w, LoadKind kind, unsigned reg, unsigned lane,
-                            const uint8_t *from, unsigned words) {
+void attn::emu::writeNarrow(Wave &w, LoadKind kind, unsigned reg, unsigned lane,
+                            const uint8_t *from) {
   uint32_t *d = w.vgpr(reg) + lane;
   auto half = [&] {
     uint16_t value;
@@ -196,8 +200,6 @@ void attn::emu::writeLoaded(Wave &w, LoadKind kind, unsigned reg, unsigned lane,
   };
   switch (kind) {
   case LoadKind::Plain:
-    for (unsigned word = 0; word < words; ++word)
-      std::memcpy(d + size_t(word) * numLanes, from + 4 * word, 4);
     return;
   case LoadKind::SByte:
     *d = static_cast<int8_t>(*from);

@@ -1,4 +1,10 @@
 //===- Memory.h - Addresses and accesses of memory instructions -*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 ///
 /// \file
 /// Address generation, shared by execution and checks, and the accessors for
@@ -63,7 +69,12 @@ ScalarAddress getScalarAddress(const Wave &wave, const Inst &inst);
 /// the launch is tolerant.
 uint8_t *resolveGlobal(Wave &wave, uint64_t address, unsigned bytes,
                        bool store);
-uint8_t *resolveLDS(Wave &wave, uint64_t address, unsigned bytes);
+/// resolveLDS for an address outside: null.
+uint8_t *refuseLDS(Wave &wave, uint64_t address);
+inline uint8_t *resolveLDS(Wave &wave, uint64_t address, unsigned bytes) {
+  return address + bytes <= wave.ctx->ldsBytes ? wave.wg->lds.data() + address
+                                               : refuseLDS(wave, address);
+}
 uint8_t *resolveScratch(Wave &wave, unsigned lane, uint64_t address,
                         unsigned bytes);
 
@@ -116,10 +127,18 @@ enum class LoadKind : uint8_t {
   UByteD16Hi,
 };
 
-/// Puts what was loaded (\p bytes at \p from) into \p words registers of
-/// \p lane.
-void writeLoaded(Wave &wave, LoadKind kind, unsigned reg, unsigned lane,
-                 const uint8_t *from, unsigned words);
+/// The narrow kinds of writeLoaded.
+void writeNarrow(Wave &wave, LoadKind kind, unsigned reg, unsigned lane,
+                 const uint8_t *from);
+/// Puts what was loaded at \p from into \p words registers of \p lane.
+inline void writeLoaded(Wave &wave, LoadKind kind, unsigned reg, unsigned lane,
+                        const uint8_t *from, unsigned words) {
+  if (kind != LoadKind::Plain)
+    return writeNarrow(wave, kind, reg, lane, from);
+  uint32_t *d = wave.vgpr(reg) + lane;
+  for (unsigned word = 0; word < words; ++word)
+    std::memcpy(d + size_t(word) * numLanes, from + 4 * word, 4);
+}
 
 } // namespace attn::emu
 

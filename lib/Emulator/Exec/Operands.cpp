@@ -1,4 +1,10 @@
 //===- Operands.cpp - Vector operands of one instruction ------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Operands.h"
 #include "../ISA/OpTable.h"

@@ -1,4 +1,10 @@
 //===- Operands.h - Vector operands of one instruction ---------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 ///
 /// \file
 /// Fetches sources as 64-lane arrays with modifiers applied, and stores

@@ -1,5 +1,11 @@
 //===- SpecialVector.cpp - VALU operations beyond plain loops -------------===//
 //
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Cross-lane moves, carries, masks, and the operations whose arithmetic is in
 // Numerics.
 //
@@ -320,49 +326,69 @@ void fma16(Wave &w, const Inst &, uint32_t *d, Sources s) {
 // v_fma_mix: sources of either width
 //===----------------------------------------------------------------------===//
 
-/// f32 value of source \p n: op_sel_hi says f16, op_sel which half; neg_hi is
+/// f32 bits of source \p n: op_sel_hi says f16, op_sel which half; neg_hi is
 /// the abs bit.
-void mixSource(const Inst &i, unsigned n, const uint32_t *from, float *to) {
+const uint32_t *mixSource(const Inst &i, unsigned n, const uint32_t *from,
+                          LaneKernel widen, uint32_t *to) {
   const Src &src = i.src[n];
-  for (unsigned l = 0; l < numLanes; ++l) {
-    uint32_t bits = from[l];
-    float value =
-        src.opSelHi ? f16ToF32(bits >> (src.opSel ? 16 : 0)) : asFloat(bits);
-    uint32_t sign = asBits(value);
-    if (src.negHi)
-      sign &= 0x7fffffff;
-    if (src.neg)
-      sign ^= 0x80000000;
-    to[l] = asFloat(sign);
+  if (!src.opSelHi && !src.negHi && !src.neg)
+    return from;
+  if (src.opSelHi) {
+    unsigned shift = src.opSel ? 16 : 0;
+    for (unsigned l = 0; l < numLanes; ++l)
+      to[l] = from[l] >> shift & 0xffff;
+    widen(to, to, nullptr, nullptr);
+    from = to;
   }
+  uint32_t keep = src.negHi ? 0x7fffffff : ~0u;
+  uint32_t flip = src.neg ? 0x80000000 : 0;
+  for (unsigned l = 0; l < numLanes; ++l)
+    to[l] = (from[l] & keep) ^ flip;
+  return to;
 }
 enum class Mix { F32, Low, High };
 template <Mix to> void fmaMix(Wave &w, const Inst &i) {
-  alignas(64) uint32_t buffer[2 * numLanes], result[numLanes];
-  float s[3][numLanes];
-  for (unsigned n = 0; n < 3; ++n) {
-    // Inline constants have the width of the operand they stand for.
-    mixSource(i, n, fetchRaw(w, i.src[n], buffer), s[n]);
+  static const LaneKernel widen =
+      OpTable::get().lookup("v_cvt_f32_f16")->kernel;
+  static const LaneKernel narrow =
+      OpTable::get().lookup("v_cvt_f16_f32")->kernel;
+  static const LaneKernel multiplyAdd =
+      OpTable::get().lookup("v_fma_f32")->kernel;
+  alignas(64) uint32_t buffer[3][2 * numLanes], mixed[3][numLanes];
+  alignas(64) uint32_t result[numLanes];
+  const uint32_t *s[3];
+  for (unsigned n = 0; n < 3; ++n)
+    s[n] = mixSource(i, n, fetchRaw(w, i.src[n], buffer[n]), widen, mixed[n]);
+  if (w.plainMode) {
+    multiplyAdd(result, s[0], s[1], s[2]);
+  } else {
+    FloatMode mode = w.f32Mode();
+    for (unsigned l = 0; l < numLanes; ++l)
+      result[l] = asBits(
+          fmaF32(f32At(s[0], l), f32At(s[1], l), f32At(s[2], l), mode.round));
   }
-  FloatMode f32Mode = w.f32Mode(), f16Mode = w.f16Mode();
-  bool dx10 = w.mode & modeDX10Clamp;
-  const uint32_t *old = w.vgpr(i.dst);
-  for (unsigned l = 0; l < numLanes; ++l) {
-    float value = w.plainMode
-                      ? __builtin_fmaf(s[0][l], s[1][l], s[2][l])
-                      : fmaF32(s[0][l], s[1][l], s[2][l], f32Mode.round);
-    if (i.clamp)
-      value = value != value ? (dx10 ? 0.0f : value)
-              : value > 1.0f ? 1.0f
-              : value > 0.0f ? value
-                             : 0.0f;
-    if (to == Mix::F32) {
-      result[l] = asBits(value);
-      continue;
+  if (i.clamp) {
+    bool dx10 = w.mode & modeDX10Clamp;
+    for (unsigned l = 0; l < numLanes; ++l) {
+      float value = asFloat(result[l]);
+      if (value != value)
+        result[l] = dx10 ? 0 : result[l];
+      else
+        result[l] = asBits(value > 1.0f ? 1.0f : value > 0.0f ? value : 0.0f);
     }
-    uint32_t half = cvtF16F32(value, f32Mode, f16Mode);
-    result[l] = to == Mix::Low ? (old[l] & 0xffff0000) | half
-                               : (old[l] & 0xffff) | half << 16;
+  }
+  if (to != Mix::F32) {
+    if (w.plainMode) {
+      narrow(result, result, nullptr, nullptr);
+    } else {
+      FloatMode f32Mode = w.f32Mode(), f16Mode = w.f16Mode();
+      for (unsigned l = 0; l < numLanes; ++l)
+        result[l] = cvtF16F32(asFloat(result[l]), f32Mode, f16Mode);
+    }
+    const uint32_t *old = w.vgpr(i.dst);
+    for (unsigned l = 0; l < numLanes; ++l)
+      result[l] = to == Mix::Low ? (old[l] & 0xffff0000) | result[l]
+                                 : (old[l] & 0xffff) | result[l] << 16;
   }
   storeMasked(w, i.dst, result, 1);
 }

@@ -1,4 +1,10 @@
 //===- Disassembler.cpp - LLVM's MC layer for AMDGPU ----------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "Disassembler.h"
 #include "llvm/MC/MCTargetOptions.h"

@@ -1,4 +1,10 @@
 //===- Disassembler.h - LLVM's MC layer for AMDGPU -------------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef ATTN_LIB_EMULATOR_ISA_DISASSEMBLER_H
 #define ATTN_LIB_EMULATOR_ISA_DISASSEMBLER_H

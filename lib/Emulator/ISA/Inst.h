@@ -1,4 +1,10 @@
 //===- Inst.h - Decoded instructions ---------------------------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 ///
 /// \file
 /// What the decoder hands to the machine: one compact record an instruction,

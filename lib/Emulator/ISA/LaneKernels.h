@@ -1,4 +1,10 @@
 //===- LaneKernels.h - 64-lane loops, one a vector operation ---*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 ///
 /// \file
 /// The interface of the files that are compiled once for each x86-64 level.

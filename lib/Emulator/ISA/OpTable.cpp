@@ -1,4 +1,10 @@
 //===- OpTable.cpp - What the emulator knows of each mnemonic -------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "OpTable.h"
 #include "llvm/ADT/StringSwitch.h"

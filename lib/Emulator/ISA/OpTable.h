@@ -1,4 +1,10 @@
 //===- OpTable.h - What the emulator knows of each mnemonic ----*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 ///
 /// \file
 /// Mnemonic to semantics. The files in Exec fill it; the decoder asks it once

@@ -1,5 +1,11 @@
 //===- Program.cpp - Decoded code of a code object ------------------------===//
 //
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Field positions: "AMD Instinct MI300 (CDNA3) ISA" and "AMD CDNA4 ISA"
 // reference guides, chapter Microcode Formats.
 //

@@ -1,4 +1,10 @@
 //===- DeviceMemory.cpp - Buffers and their addresses ---------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "DeviceMemory.h"
 #include "llvm/ADT/STLExtras.h"

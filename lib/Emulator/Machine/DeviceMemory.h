@@ -1,4 +1,10 @@
 //===- DeviceMemory.h - Buffers and their addresses ------------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 ///
 /// \file
 /// The device's address space: buffers far apart, looked up by address.

@@ -1,4 +1,10 @@
 //===- Observer.h - Watching execution without taking part -----*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef ATTN_LIB_EMULATOR_MACHINE_OBSERVER_H
 #define ATTN_LIB_EMULATOR_MACHINE_OBSERVER_H

@@ -1,4 +1,10 @@
 //===- Options.cpp - What a launch may ask for ----------------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "attn/Emulator/Options.h"
 #include "llvm/ADT/ArrayRef.h"

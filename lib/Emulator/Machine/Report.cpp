@@ -1,4 +1,10 @@
 //===- Report.cpp - What a launch found and counted -----------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "attn/Emulator/Report.h"
 #include "llvm/Support/FormatVariadic.h"

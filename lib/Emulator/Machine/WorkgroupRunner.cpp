@@ -1,5 +1,11 @@
 //===- WorkgroupRunner.cpp - One workgroup on one host thread -------------===//
 //
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Initial register state: LLVM's AMDGPU usage guide, "Initial Kernel Execution
 // State".
 //

@@ -1,4 +1,10 @@
 //===- AsmKernel.cpp - Kernels written in assembly ------------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "AsmKernel.h"
 #include "attn/Target/HSACO.h"
@@ -74,8 +80,8 @@ static std::string getSource(Chip chip, const AsmKernel &kernel) {
   return text;
 }
 
-Expected<std::vector<char>>
-attn::emu::assembleBytes(Chip chip, const AsmKernel &kernel) {
+Expected<std::vector<char>> attn::emu::assembleBytes(Chip chip,
+                                                     const AsmKernel &kernel) {
   static const bool initialized = [] {
     LLVMInitializeAMDGPUTargetInfo();
     LLVMInitializeAMDGPUTargetMC();

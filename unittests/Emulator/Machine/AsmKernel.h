@@ -1,4 +1,10 @@
 //===- AsmKernel.h - Kernels written in assembly ---------------*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef ATTN_UNITTESTS_EMULATOR_MACHINE_ASMKERNEL_H
 #define ATTN_UNITTESTS_EMULATOR_MACHINE_ASMKERNEL_H
@@ -22,8 +28,8 @@ struct AsmKernel {
 /// Assembles and links in this process.
 llvm::Expected<std::vector<char>> assembleBytes(Chip chip,
                                                 const AsmKernel &kernel);
-llvm::Expected<std::unique_ptr<CodeObject>>
-assemble(Chip chip, const AsmKernel &kernel);
+llvm::Expected<std::unique_ptr<CodeObject>> assemble(Chip chip,
+                                                     const AsmKernel &kernel);
 
 /// Runs a kernel on words: `in` is an input buffer, `out` an output one.
 struct AsmRun {

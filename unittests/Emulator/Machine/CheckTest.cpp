@@ -1,4 +1,10 @@
 //===- CheckTest.cpp - Every check fires, and only when it should ---------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "AsmKernel.h"
 
@@ -57,7 +63,8 @@ TEST_P(CheckTest, WaitVMEM) {
                   "v_add_u32 v2, 1, v2\n" +
                   std::string(store)),
             "waits");
-  EXPECT_EQ(last.findings[0].hint, "s_waitcnt vmcnt(0) before this instruction");
+  EXPECT_EQ(last.findings[0].hint,
+            "s_waitcnt vmcnt(0) before this instruction");
   ASSERT_TRUE(last.findings[0].other);
   EXPECT_EQ(last.findings[0].other->text.substr(0, 17), "global_load_dword");
   // The counter is in order: one later load may be outstanding.
@@ -121,8 +128,8 @@ TEST_P(CheckTest, RaceWriteAfterRead) {
                            "s_waitcnt lgkmcnt(0)\ns_barrier\n"
                            "v_xor_b32 v3, 0x100, v1\n"
                            "ds_read_b32 v2, v3\ns_waitcnt lgkmcnt(0)\n";
-  const std::string overwrite = "ds_write_b32 v1, v2\ns_waitcnt lgkmcnt(0)\n" +
-                                std::string(store);
+  const std::string overwrite =
+      "ds_write_b32 v1, v2\ns_waitcnt lgkmcnt(0)\n" + std::string(store);
   EXPECT_EQ(fired(body + "s_barrier\n" + overwrite, 2), "");
   // The overwriting wave clashes with the read before, and a wave that reads
   // late with the overwrite.
@@ -170,8 +177,8 @@ TEST_P(CheckTest, DMANeedsWaitAndBarrier) {
   const std::string tail = "v_xor_b32 v4, 0x100, v1\n"
                            "ds_read_b32 v2, v4\ns_waitcnt lgkmcnt(0)\n" +
                            std::string(store);
-  const std::string own = "ds_read_b32 v2, v1\ns_waitcnt lgkmcnt(0)\n" +
-                          std::string(store);
+  const std::string own =
+      "ds_read_b32 v2, v1\ns_waitcnt lgkmcnt(0)\n" + std::string(store);
   EXPECT_EQ(fired(head + "s_waitcnt vmcnt(0)\ns_barrier\n" + tail, 2), "");
   EXPECT_EQ(run.out[5], 7u);
   EXPECT_EQ(fired(head + "s_waitcnt vmcnt(0)\n" + tail, 2),
@@ -189,9 +196,9 @@ TEST_P(CheckTest, UninitializedData) {
   EXPECT_EQ(fired("v_add_u32 v2, v1, v3\n" + std::string(store)),
             "uninitialized");
   // Computing with it is no error as long as it goes nowhere.
-  EXPECT_EQ(fired("v_add_u32 v3, v1, v4\nv_mov_b32 v2, v1\n" +
-                  std::string(store)),
-            "");
+  EXPECT_EQ(
+      fired("v_add_u32 v3, v1, v4\nv_mov_b32 v2, v1\n" + std::string(store)),
+      "");
   // A select that does not choose it.
   EXPECT_EQ(fired("v_mov_b32 v3, 1\nv_cmp_lt_u32 vcc, 0x1000, v1\n"
                   "s_nop 1\nv_cndmask_b32 v2, v3, v9, vcc\n" +
@@ -204,9 +211,9 @@ TEST_P(CheckTest, UninitializedElsewhere) {
             "uninitialized");
   EXPECT_EQ(fired("s_cmp_eq_u32 s40, 0\ns_cbranch_scc1 L\ns_nop 0\nL:\n"),
             "uninitialized");
-  EXPECT_EQ(fired("ds_read_b32 v2, v1\ns_waitcnt lgkmcnt(0)\n" +
-                  std::string(store)),
-            "uninitialized");
+  EXPECT_EQ(
+      fired("ds_read_b32 v2, v1\ns_waitcnt lgkmcnt(0)\n" + std::string(store)),
+      "uninitialized");
   // A defined bit decides the conjunction.
   EXPECT_EQ(fired("s_mov_b32 s41, 0\ns_and_b32 s42, s40, s41\n"
                   "s_cmp_eq_u32 s42, 0\ns_cbranch_scc1 L\ns_nop 0\nL:\n"),
@@ -271,20 +278,23 @@ TEST_P(CheckTest, BufferRange) {
                            "s_movk_i32 s14, 0x100\n"
                            "s_mov_b32 s15, 0x27000\n"
                            "s_movk_i32 s16, 0x80\n";
-  EXPECT_EQ(fired(rsrc + "buffer_load_dword v2, v1, s[12:15], 0 offen\n"
-                         "s_waitcnt vmcnt(0)\n" +
+  EXPECT_EQ(fired(rsrc +
+                  "buffer_load_dword v2, v1, s[12:15], 0 offen\n"
+                  "s_waitcnt vmcnt(0)\n" +
                   store),
             "");
   EXPECT_EQ(run.out[63], 7u);
   // Out of range either way: 0, no question.
-  EXPECT_EQ(fired(rsrc + "buffer_load_dword v2, v1, s[12:15], 0 offen "
-                         "offset:256\ns_waitcnt vmcnt(0)\n" +
+  EXPECT_EQ(fired(rsrc +
+                  "buffer_load_dword v2, v1, s[12:15], 0 offen "
+                  "offset:256\ns_waitcnt vmcnt(0)\n" +
                   store),
             "");
   EXPECT_EQ(run.out[0], 0u);
   // The upper half is in range only without soffset.
-  EXPECT_EQ(fired(rsrc + "buffer_load_dword v2, v1, s[12:15], s16 offen\n"
-                         "s_waitcnt vmcnt(0)\n" +
+  EXPECT_EQ(fired(rsrc +
+                  "buffer_load_dword v2, v1, s[12:15], s16 offen\n"
+                  "s_waitcnt vmcnt(0)\n" +
                   store),
             "buffer-range");
   EXPECT_EQ(run.out[31], 7u);
@@ -338,8 +348,7 @@ TEST_P(CheckTest, MatrixHazards) {
     return text + "s_nop " + std::to_string(count - 1) + "\n";
   };
   EXPECT_EQ(fired(matrix + nops(needed) + "v_mov_b32 v2, v4\n"), "");
-  EXPECT_EQ(fired(matrix + nops(needed - 1) + "v_mov_b32 v2, v4\n"),
-            "hazards");
+  EXPECT_EQ(fired(matrix + nops(needed - 1) + "v_mov_b32 v2, v4\n"), "hazards");
   EXPECT_EQ(fired(matrix + nops(needed - 1) +
                   "global_store_dword v1, v4, s[10:11]\n"),
             "hazards");
@@ -350,8 +359,7 @@ TEST_P(CheckTest, MatrixHazards) {
       "");
   // The result as A of the next one does.
   EXPECT_EQ(
-      fired(matrix +
-            "v_mfma_f32_32x32x8_f16 v[24:39], v[4:5], v[22:23], 0\n"),
+      fired(matrix + "v_mfma_f32_32x32x8_f16 v[24:39], v[4:5], v[22:23], 0\n"),
       "hazards");
 }
 

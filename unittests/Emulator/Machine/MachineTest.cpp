@@ -1,4 +1,10 @@
 //===- MachineTest.cpp - Launches, memory, limits -------------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
 
 #include "AsmKernel.h"
 #include "llvm/Support/JSON.h"
@@ -58,8 +64,7 @@ TEST_P(MachineTest, IdsOfGridAndBlock) {
   for (unsigned group = 0; group < 12; ++group)
     for (unsigned item = 0; item < 240; ++item) {
       unsigned x = item % 40, y = item / 40 % 2, z = item / 80;
-      ASSERT_EQ(run.out[group * 240 + item],
-                group << 16 | z << 12 | y << 8 | x)
+      ASSERT_EQ(run.out[group * 240 + item], group << 16 | z << 12 | y << 8 | x)
           << group << " " << item;
     }
   EXPECT_EQ(report.statistics.workgroups, 12u);
@@ -256,7 +261,8 @@ TEST_P(MachineTest, SparseBufferBeyond4GiB) {
   cantFail(args.setValue<uint64_t>(1, out));
   LaunchOptions options;
   options.checks = CheckSet::all();
-  Report report = cantFail(machine.launch(*object, {}, args.getBytes(), options));
+  Report report =
+      cantFail(machine.launch(*object, {}, args.getBytes(), options));
   EXPECT_EQ(getChecksFired(report), "");
   uint32_t value;
   std::memcpy(&value, machine.getHostPointer(out + at), 4);

@@ -1,12 +1,18 @@
 //===- ProgramTest.cpp - Decoding -----------------------------------------===//
 //
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The decoder reads fields from encodings while registers for the checks come
 // from LLVM's MC layer: two views that must agree.
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../../lib/Emulator/ISA/OpTable.h"
 #include "../../../lib/Emulator/ISA/Program.h"
+#include "../../../lib/Emulator/ISA/OpTable.h"
 #include "../../../lib/Emulator/Machine/Wave.h"
 #include "AsmKernel.h"
 #include "attn/Emulator/ISA.h"
@@ -20,8 +26,7 @@ struct Decoded {
   std::unique_ptr<CodeObject> object;
   std::unique_ptr<Program> program;
   const Inst &first() const {
-    return *program->lookup(
-        cantFail(object->getKernel("k"))->entryAddress);
+    return *program->lookup(cantFail(object->getKernel("k"))->entryAddress);
   }
 };
 
@@ -105,7 +110,8 @@ TEST(Program, Branches) {
 }
 
 /// Vector registers that the decoder says an instruction touches must be among
-/// those that MC lists, and the destination must be one that MC says is written.
+/// those that MC lists, and the destination must be one that MC says is
+/// written.
 TEST(Program, AgreesWithMC) {
   const char *const lines[] = {
       "v_add_f32 v1, v2, v3",
@@ -152,8 +158,8 @@ TEST(Program, AgreesWithMC) {
               << line << ": source " << n;
       }
     }
-    bool scalarResult = inst.traits.isCompare ||
-                        inst.traits.flow == Flow::ReadLane;
+    bool scalarResult =
+        inst.traits.isCompare || inst.traits.flow == Flow::ReadLane;
     EXPECT_TRUE(touches(!scalarResult, inst.dst, true)) << line;
   }
 }
