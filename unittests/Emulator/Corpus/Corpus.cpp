@@ -61,12 +61,25 @@ static std::string getCpuFlag(Chip chip) {
   return "-mcpu=" + getChipName(chip).str();
 }
 
-const CodeObject &attn::emu::compileCorpus(const std::string &file,
-                                           const Variant &variant) {
-  static std::map<std::string, std::unique_ptr<CodeObject>> cache;
-  std::unique_ptr<CodeObject> &slot = cache[file + variant.getName()];
-  if (slot)
-    return *slot;
+static llvm::Expected<std::vector<uint8_t>> readFile(llvm::StringRef path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return llvm::errorCodeToError(buffer.getError());
+  llvm::StringRef bytes = (*buffer)->getBuffer();
+  return std::vector<uint8_t>(bytes.bytes_begin(), bytes.bytes_end());
+}
+
+static llvm::Expected<std::unique_ptr<CodeObject>>
+load(llvm::Expected<std::vector<uint8_t>> bytes) {
+  if (!bytes)
+    return bytes.takeError();
+  llvm::StringRef text(reinterpret_cast<const char *>(bytes->data()),
+                       bytes->size());
+  return CodeObject::create(llvm::MemoryBufferRef(text, "kernel"));
+}
+
+llvm::Expected<std::vector<uint8_t>>
+attn::emu::compileCorpusFile(const std::string &file, const Variant &variant) {
   TemporaryFile binary("hsaco");
   std::string source = std::string(ATTN_CORPUS_DIR) + "/" + file;
   std::string cpu = getCpuFlag(variant.chip);
@@ -89,16 +102,25 @@ const CodeObject &attn::emu::compileCorpus(const std::string &file,
     arguments.push_back("-amdgpu-kernarg-preload-count=14");
   }
   if (llvm::Error error = runClang(arguments))
-    llvm::report_fatal_error(std::move(error));
-  auto object = CodeObject::load(binary.path);
-  if (!object)
-    llvm::report_fatal_error(object.takeError());
-  slot = std::move(*object);
+    return std::move(error);
+  return readFile(binary.path);
+}
+
+const CodeObject &attn::emu::compileCorpus(const std::string &file,
+                                           const Variant &variant) {
+  static std::map<std::string, std::unique_ptr<CodeObject>> cache;
+  std::unique_ptr<CodeObject> &slot = cache[file + variant.getName()];
+  if (!slot) {
+    auto object = load(compileCorpusFile(file, variant));
+    if (!object)
+      llvm::report_fatal_error(object.takeError());
+    slot = std::move(*object);
+  }
   return *slot;
 }
 
-llvm::Expected<std::unique_ptr<CodeObject>>
-attn::emu::assemble(const std::string &text, Chip chip) {
+llvm::Expected<std::vector<uint8_t>>
+attn::emu::assembleFile(const std::string &text, Chip chip) {
   TemporaryFile source("s"), binary("hsaco");
   {
     std::error_code error;
@@ -108,9 +130,14 @@ attn::emu::assemble(const std::string &text, Chip chip) {
   std::string cpu = getCpuFlag(chip);
   if (llvm::Error error =
           runClang({"-x", "assembler", "-target", "amdgcn-amd-amdhsa", cpu,
-                    "-nogpulib", source.path, "-o", binary.path}))
+                    "-nogpulib", "-w", source.path, "-o", binary.path}))
     return std::move(error);
-  return CodeObject::load(binary.path);
+  return readFile(binary.path);
+}
+
+llvm::Expected<std::unique_ptr<CodeObject>>
+attn::emu::assemble(const std::string &text, Chip chip) {
+  return load(assembleFile(text, chip));
 }
 
 Launcher &Launcher::buffer(void *host, size_t size, BufferRole role) {

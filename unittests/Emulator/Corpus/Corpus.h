@@ -46,6 +46,12 @@ const CodeObject &compileCorpus(const std::string &file,
 llvm::Expected<std::unique_ptr<CodeObject>> assemble(const std::string &text,
                                                      Chip chip);
 
+/// The same two as the bytes of an ELF file.
+llvm::Expected<std::vector<uint8_t>> compileCorpusFile(const std::string &file,
+                                                       const Variant &variant);
+llvm::Expected<std::vector<uint8_t>> assembleFile(const std::string &text,
+                                                  Chip chip);
+
 /// Kernel arguments in order and the launch they go to.
 class Launcher {
 public:

@@ -258,8 +258,7 @@ std::string attn::emu::describe(const Report &report) {
   return text;
 }
 
-llvm::Expected<std::unique_ptr<CodeObject>>
-attn::emu::assembleSnippet(const Snippet &snippet, Chip chip) {
+static std::string makeFile(const Snippet &snippet, Chip chip) {
   std::string text;
   llvm::raw_string_ostream os(text);
   writeHeader(os, chip);
@@ -270,7 +269,17 @@ attn::emu::assembleSnippet(const Snippet &snippet, Chip chip) {
      << snippet.code << "\n  s_endpgm\n";
   writeDescriptor(os, "k", snippet.ldsBytes);
   writeMetadata(os, chip, {"k"}, snippet.ldsBytes, snippet.block);
-  return assemble(text, chip);
+  return text;
+}
+
+llvm::Expected<std::unique_ptr<CodeObject>>
+attn::emu::assembleSnippet(const Snippet &snippet, Chip chip) {
+  return assemble(makeFile(snippet, chip), chip);
+}
+
+llvm::Expected<std::vector<uint8_t>>
+attn::emu::assembleSnippetFile(const Snippet &snippet, Chip chip) {
+  return assembleFile(makeFile(snippet, chip), chip);
 }
 
 llvm::Expected<Report> attn::emu::runSnippet(const Snippet &snippet, Chip chip,

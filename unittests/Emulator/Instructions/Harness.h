@@ -77,6 +77,9 @@ struct Snippet {
 /// Only assembles it.
 llvm::Expected<std::unique_ptr<CodeObject>>
 assembleSnippet(const Snippet &snippet, Chip chip);
+/// The same as the bytes of an ELF file.
+llvm::Expected<std::vector<uint8_t>> assembleSnippetFile(const Snippet &snippet,
+                                                         Chip chip);
 /// Runs it once. Errors: the assembler's, the machine's.
 llvm::Expected<Report> runSnippet(const Snippet &snippet, Chip chip,
                                   std::vector<uint32_t> &in,
