@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Runtime/Bindings.h"
+#include "attn/Runtime/OutputFiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -24,6 +25,18 @@ Error Bindings::add(FileMap &map, StringRef option, StringRef text) {
     return createStringError(option + " expects every name once, but got '" +
                              name + "' again");
   return Error::success();
+}
+
+Error writeOutputs(const FileMap &outputs,
+                   function_ref<Error(OutputSink sink)> run) {
+  OutputFiles files;
+  auto sink = [&](StringRef name, const ArrayView &array) {
+    return files.add(outputs.at(name.str()),
+                     [&](raw_ostream &os) { writeNpy(os, array); });
+  };
+  if (Error error = run(sink))
+    return error;
+  return files.commit();
 }
 
 std::string printShape(ArrayRef<int64_t> shape) {

@@ -57,7 +57,8 @@ static Error checkInterface(mlir::ModuleOp module, const Signature &signature) {
 }
 
 Expected<std::unique_ptr<CPUProgram>>
-CPUProgram::compile(mlir::ModuleOp module, StringRef entry, unsigned optLevel) {
+CPUProgram::compile(mlir::ModuleOp module, StringRef entry,
+                    const CPUOptions &options) {
   static std::once_flag initialized;
   std::call_once(initialized, [] {
     InitializeNativeTarget();
@@ -79,7 +80,10 @@ CPUProgram::compile(mlir::ModuleOp module, StringRef entry, unsigned optLevel) {
     FirstError diagnostics(module.getContext());
     mlir::PassManager manager(module.getContext(),
                               mlir::ModuleOp::getOperationName());
-    mlir::attn::buildAttnToCPUPipeline(manager, mlir::attn::AttnToCPUOptions());
+    mlir::attn::AttnToCPUOptions pipeline;
+    pipeline.qTile = options.qTile;
+    pipeline.kvTile = options.kvTile;
+    mlir::attn::buildAttnToCPUPipeline(manager, pipeline);
     if (failed(manager.run(module)))
       return diagnostics.take("the module cannot be lowered for the CPU");
   }
@@ -89,22 +93,22 @@ CPUProgram::compile(mlir::ModuleOp module, StringRef entry, unsigned optLevel) {
   auto builder = orc::JITTargetMachineBuilder::detectHost();
   if (!builder)
     return builder.takeError();
-  auto codeGenLevel = static_cast<CodeGenOptLevel>(optLevel);
+  auto codeGenLevel = static_cast<CodeGenOptLevel>(options.optLevel);
   builder->setCodeGenOptLevel(codeGenLevel);
   auto machine = builder->createTargetMachine();
   if (!machine)
     return machine.takeError();
-  auto optimize = mlir::makeOptimizingTransformer(optLevel, /*sizeLevel=*/0,
-                                                  machine->get());
-  mlir::ExecutionEngineOptions options;
-  options.transformer = optimize;
-  options.jitCodeGenOptLevel = codeGenLevel;
-  options.enableGDBNotificationListener = false;
-  options.enablePerfNotificationListener = false;
+  auto optimize = mlir::makeOptimizingTransformer(
+      options.optLevel, /*sizeLevel=*/0, machine->get());
+  mlir::ExecutionEngineOptions engineOptions;
+  engineOptions.transformer = optimize;
+  engineOptions.jitCodeGenOptLevel = codeGenLevel;
+  engineOptions.enableGDBNotificationListener = false;
+  engineOptions.enablePerfNotificationListener = false;
   // The engine takes the machine; the transformer runs while it is created.
   FirstError diagnostics(module.getContext());
   auto engine =
-      mlir::ExecutionEngine::create(module, options, std::move(*machine));
+      mlir::ExecutionEngine::create(module, engineOptions, std::move(*machine));
   if (!engine)
     return diagnostics.take(toString(engine.takeError()));
   program->engine = std::move(*engine);

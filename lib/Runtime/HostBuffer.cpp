@@ -75,6 +75,11 @@ void HostBuffer::assign(const NpyFile &file) {
   file.copyTo(view.dtype, const_cast<char *>(view.base), view.strides);
 }
 
+void HostBuffer::assign(const ArrayView &array) {
+  assert(array.shape == view.shape && array.dtype == view.dtype);
+  copyElements(array, view);
+}
+
 void HostBuffer::poison() {
   uint8_t byte = getPoisonByte(view.dtype);
   forEachElement(view, [byte, width = manifest::getByteWidth(view.dtype)](

@@ -485,6 +485,14 @@ void NpyFile::copyTo(DType dtype, char *base, ArrayRef<int64_t> strides) const {
        scaled(strides, manifest::getByteWidth(dtype)), getRowFn(type, dtype));
 }
 
+void copyElements(const ArrayView &from, const ArrayView &to) {
+  assert(from.shape == to.shape && from.dtype == to.dtype);
+  unsigned width = manifest::getByteWidth(from.dtype);
+  walk(from.shape, from.base, scaled(from.strides, width),
+       const_cast<char *>(to.base), scaled(to.strides, width),
+       getRowFn(getNpyType(from.dtype), from.dtype));
+}
+
 void forEachElement(
     const ArrayView &array,
     function_ref<void(char *first, int64_t count, int64_t stride)> visit) {

@@ -8,8 +8,6 @@
 
 #include "attn/Runtime/RunCPU.h"
 #include "ParseModule.h"
-#include "attn/Runtime/CPUProgram.h"
-#include "attn/Runtime/OutputFiles.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -101,7 +99,7 @@ static Expected<HostBuffer> makeBuffer(const ValueInfo &info,
 }
 
 Error runOnCPU(StringRef path, StringRef entry, const Bindings &bindings,
-               unsigned optLevel) {
+               const CPUOptions &options, OutputSink sink) {
   mlir::DialectRegistry registry;
   registerCPUDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
@@ -148,15 +146,14 @@ Error runOnCPU(StringRef path, StringRef entry, const Bindings &bindings,
     args.emplace_back(&buffers.back());
   }
 
-  auto program = CPUProgram::compile(**module, entry, optLevel);
+  auto program = CPUProgram::compile(**module, entry, options);
   if (!program)
     return program.takeError();
   Expected<CPUResults> results = (*program)->run(args);
   if (!results)
     return results.takeError();
 
-  OutputFiles files;
-  for (const auto &[name, file] : bindings.outputs) {
+  for (const auto &[name, path] : bindings.outputs) {
     const ArrayView *view = nullptr;
     if (HostBuffer *buffer = bufferOf.lookup(name))
       view = &buffer->getView();
@@ -164,14 +161,13 @@ Error runOnCPU(StringRef path, StringRef entry, const Bindings &bindings,
       view =
           &results
                ->views[signature->findResult(name) - signature->results.data()];
-    if (Error error =
-            files.add(file, [&](raw_ostream &os) { writeNpy(os, *view); }))
+    if (Error error = sink(name, *view))
       return error;
   }
   for (HostBuffer &buffer : buffers)
     if (Error error = buffer.checkGuards())
       return error;
-  return files.commit();
+  return Error::success();
 }
 
 } // namespace attn::rt

@@ -9,7 +9,6 @@
 #include "attn/Runtime/RunEmulator.h"
 #include "attn/Emulator/Machine.h"
 #include "attn/Runtime/HostBuffer.h"
-#include "attn/Runtime/OutputFiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -149,7 +148,7 @@ public:
   Error makeBuffers();
   Error launch(const emu::CodeObject *object, StringRef kernel,
                const emu::LaunchOptions &options, emu::Report &report);
-  Error writeFiles(const FileMap &outputs);
+  Error passOutputs(const FileMap &outputs, OutputSink sink);
 
 private:
   Error checkNames(const Bindings &bindings);
@@ -383,24 +382,23 @@ Error EmulatorRun::launch(const emu::CodeObject *object, StringRef only,
                                    count == 1 ? "" : "s"));
 }
 
-Error EmulatorRun::writeFiles(const FileMap &outputs) {
-  OutputFiles files;
+Error EmulatorRun::passOutputs(const FileMap &outputs, OutputSink sink) {
   for (const auto &[name, path] : outputs) {
     const DeviceBuffer &device = buffers[indexOf.lookup(name)];
     if (!launched && !device.file && device.layout.bytes != 0)
       return createStringError("'" + name +
                                "': expects a launch that writes it, but no "
                                "launch has workgroups");
-    if (Error error = files.add(
-            path, [&](raw_ostream &os) { writeNpy(os, device.getView()); }))
+    if (Error error = sink(name, device.getView()))
       return error;
   }
-  return files.commit();
+  return Error::success();
 }
 
 Error runOnEmulator(const emu::CodeObject *object, const Manifest &manifest,
                     StringRef kernel, const Bindings &bindings,
-                    const emu::LaunchOptions &options, emu::Report &report) {
+                    const emu::LaunchOptions &options, emu::Report &report,
+                    OutputSink sink) {
   if (Error error = checkManifest(object, manifest, kernel))
     return error;
   Expected<emu::Chip> chip = emu::parseChip(manifest.chip);
@@ -413,7 +411,7 @@ Error runOnEmulator(const emu::CodeObject *object, const Manifest &manifest,
     return error;
   if (Error error = run.launch(object, kernel, options, report))
     return error;
-  return run.writeFiles(bindings.outputs);
+  return run.passOutputs(bindings.outputs, sink);
 }
 
 } // namespace attn::rt

@@ -29,6 +29,9 @@ defm input : Value<"in", "<name>=<file.npy>", "Content of an argument">;
 defm output : Value<"out", "<name>=<file.npy>",
                  "Where to write a result or a memref argument">;
 
+def bisect : Flag<["--", "-"], "bisect">,
+             HelpText<"Run a module at every level and name the first that differs">;
+
 // The emulator.
 defm check : Value<"check", "<checks>",
                    "none (default), all, or names: all,-hazards">;

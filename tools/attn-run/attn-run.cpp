@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Emulator/ISA.h"
+#include "attn/Runtime/Bisect.h"
 #include "attn/Runtime/CompileModule.h"
 #include "attn/Runtime/RunCPU.h"
 #include "attn/Runtime/RunEmulator.h"
@@ -255,9 +256,11 @@ static Error runEmulator(StringRef path, bool isCode, const Bindings &bindings,
     return createStringError("a code object needs --manifest=FILE.json");
 
   emu::Report report;
-  Error error = runOnEmulator(kernels->object.get(), *kernels->manifest,
-                              isCode ? args.getLastArgValue(OPT_entry) : "",
-                              bindings, *options, report);
+  Error error = writeOutputs(bindings.outputs, [&](OutputSink sink) {
+    return runOnEmulator(kernels->object.get(), *kernels->manifest,
+                         isCode ? args.getLastArgValue(OPT_entry) : "",
+                         bindings, *options, report, sink);
+  });
   report.printFindings(errs());
   // Who drew the order by lot wants to see it again.
   if (error && options->schedule == emu::Schedule::Random)
@@ -286,12 +289,22 @@ static Error run(const opt::InputArgList &args) {
   StringRef device = args.getLastArgValue(OPT_device);
   if (device == "hip")
     return createStringError("device 'hip' is not available in this build");
-  if (device != "cpu" && device != "emulator" && !disassemble)
+  if (device != "cpu" && device != "emulator" && !disassemble &&
+      !args.hasArg(OPT_bisect))
     return createStringError(
         "--device expects cpu, emulator or hip, but got '" + device + "'");
   Expected<bool> isCode = isCodeObject(inputs[0], args);
   if (!isCode)
     return isCode.takeError();
+  if (args.hasArg(OPT_bisect)) {
+    if (*isCode)
+      return createStringError(
+          "--bisect needs a module, but got a code object");
+    return writeOutputs(bindings.outputs, [&](OutputSink sink) {
+      return bisect(inputs[0], args.getLastArgValue(OPT_entry),
+                    args.getLastArgValue(OPT_chip), bindings, outs(), sink);
+    });
+  }
   if (disassemble) {
     Expected<LoadedKernels> kernels = loadKernels(inputs[0], *isCode, args);
     if (!kernels)
@@ -307,8 +320,12 @@ static Error run(const opt::InputArgList &args) {
   Expected<unsigned> optLevel = parseOptLevel(args);
   if (!optLevel)
     return optLevel.takeError();
-  return runOnCPU(inputs[0], args.getLastArgValue(OPT_entry), bindings,
-                  *optLevel);
+  CPUOptions options;
+  options.optLevel = *optLevel;
+  return writeOutputs(bindings.outputs, [&](OutputSink sink) {
+    return runOnCPU(inputs[0], args.getLastArgValue(OPT_entry), bindings,
+                    options, sink);
+  });
 }
 
 int main(int argc, char **argv) {

@@ -33,6 +33,15 @@ struct Bindings {
                          llvm::StringRef text);
 };
 
+/// Receives the content of every output that was asked for, once.
+using OutputSink = llvm::function_ref<llvm::Error(llvm::StringRef name,
+                                                  const ArrayView &array)>;
+
+/// Calls `run` with a sink that writes the files of `outputs`. They appear, all
+/// of them, when `run` succeeds.
+llvm::Error writeOutputs(const FileMap &outputs,
+                         llvm::function_ref<llvm::Error(OutputSink sink)> run);
+
 /// "1x?x64"; a negative extent is unknown, no extent at all is "scalar".
 std::string printShape(llvm::ArrayRef<int64_t> shape);
 

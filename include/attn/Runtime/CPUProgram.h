@@ -45,14 +45,23 @@ private:
   std::unique_ptr<AllocationTracker> allocations;
 };
 
+/// How to compile for the host.
+struct CPUOptions {
+  /// LLVM's, 0 to 3.
+  unsigned optLevel = 3;
+  /// Query rows and keys a tile.
+  int64_t qTile = 64, kvTile = 64;
+};
+
 /// Machine code of one entry point.
 class CPUProgram {
 public:
   /// Lowers `module` in place (pipeline attn-to-cpu) and compiles it with all
   /// features of the host. The context needs `registerCPUDialects`. Errors are
-  /// one line; MLIR's diagnostics are part of it. `optLevel` is LLVM's, 0 to 3.
+  /// one line; MLIR's diagnostics are part of it.
   static llvm::Expected<std::unique_ptr<CPUProgram>>
-  compile(mlir::ModuleOp module, llvm::StringRef entry, unsigned optLevel = 3);
+  compile(mlir::ModuleOp module, llvm::StringRef entry,
+          const CPUOptions &options = {});
   ~CPUProgram();
 
   const Signature &getSignature() const { return signature; }

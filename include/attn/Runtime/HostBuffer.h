@@ -43,6 +43,9 @@ public:
   /// Copies a file of the same shape and a convertible type.
   void assign(const NpyFile &file);
 
+  /// Copies an array of the same shape and type.
+  void assign(const ArrayView &array);
+
   /// Poisons all elements.
   void poison();
 

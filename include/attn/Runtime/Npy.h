@@ -83,6 +83,9 @@ struct ArrayView {
 /// Writes a version 1.0 file in C order.
 void writeNpy(llvm::raw_ostream &os, const ArrayView &array);
 
+/// Copies every element between arrays of one shape and type.
+void copyElements(const ArrayView &from, const ArrayView &to);
+
 /// Calls `visit` with the address of the first element, the number and the byte
 /// distance of the elements of every innermost row, in C order.
 void forEachElement(

@@ -14,20 +14,21 @@
 #define ATTN_RUNTIME_RUNCPU_H
 
 #include "attn/Runtime/Bindings.h"
+#include "attn/Runtime/CPUProgram.h"
 
 namespace attn::rt {
 
 /// Compiles the module in `path` for the host, calls `entry` (the only public
-/// function when empty) on the input files and writes the output files, all or
-/// none.
+/// function when empty) on the input files and passes the outputs to `sink`.
 ///
 /// Tensor and scalar arguments need an input; a memref needs an input, an
 /// output, or both (then it is updated in place). A memref without input is
 /// filled with NaN and needs static sizes. Dynamic sizes come from the files,
 /// dynamic strides are contiguous, a dynamic offset is not 0. Errors are one
-/// line. `optLevel` is LLVM's, 0 to 3.
+/// line; with one, what the sink received does not count.
 llvm::Error runOnCPU(llvm::StringRef path, llvm::StringRef entry,
-                     const Bindings &bindings, unsigned optLevel = 3);
+                     const Bindings &bindings, const CPUOptions &options,
+                     OutputSink sink);
 
 } // namespace attn::rt
 

@@ -20,8 +20,8 @@
 
 namespace attn::rt {
 
-/// Runs all launches of `manifest` on the input files and writes the output
-/// files, all or none.
+/// Runs all launches of `manifest` on the input files and passes the outputs to
+/// `sink`.
 ///
 /// Every input buffer needs a file. An output may have one too: it is then
 /// updated in place. Without, it is filled with NaN, and with the check
@@ -30,12 +30,13 @@ namespace attn::rt {
 /// `object` may be null when the manifest has no kernels.
 ///
 /// `report` gets the findings of all launches and their statistics; with a
-/// finding the result is an error and nothing is written. Errors are one line.
+/// finding the result is an error and the sink is not called. Errors are one
+/// line.
 llvm::Error runOnEmulator(const emu::CodeObject *object,
                           const manifest::Manifest &manifest,
                           llvm::StringRef kernel, const Bindings &bindings,
                           const emu::LaunchOptions &options,
-                          emu::Report &report);
+                          emu::Report &report, OutputSink sink);
 
 /// Reads and parses a manifest; errors name the path.
 llvm::Expected<manifest::Manifest> readManifest(llvm::StringRef path);
