@@ -469,7 +469,9 @@ void ProgramBuilder::decodeMAI(Inst &inst, const OpInfo &info) {
   inst.blgp = bits(high, 31, 29);
   setSource(inst, 0, bits(high, 8, 0), info.srcs[0], bits(high, 27, 27));
   setSource(inst, 1, bits(high, 17, 9), info.srcs[1], bits(high, 28, 28));
-  setSource(inst, 2, bits(high, 26, 18), info.srcs[2], accCD);
+  // The index of a sparse form is always an architected register.
+  setSource(inst, 2, bits(high, 26, 18), info.srcs[2],
+            accCD && !name.starts_with("v_smfmac"));
   if (base) {
     uint32_t prefix = inst.raw[0], prefixHigh = inst.raw[1];
     inst.src[3].ty = Ty::B32;
