@@ -14,7 +14,7 @@
 // RUN: rm o.npy && attn-run parts/main.mlir --device=emulator --chip=gfx950 %{files} && %{show} | FileCheck %s
 // RUN: rm o.npy && attn-run parts/main.mlir --device=emulator --chip=gfx942 --optimize=0 %{files} && %{show} | FileCheck %s
 // RUN: attn-compile parts/main.mlir --chip=gfx950 -o k.hsaco --manifest=k.json
-// RUN: rm o.npy && attn-run k.hsaco --manifest=k.json --device=emulator %{files} && %{show} | FileCheck %s
+// RUN: rm o.npy && attn-run k.hsaco --manifest=k.json --device=emulator --check=all %{files} && %{show} | FileCheck %s
 // CHECK: o.npy <f2 (1, 2, 6, 64) [0.0, 0.0, 0.0, 0.5, 1.0, 1.5]
 // CHECK: lse.npy <f4 (1, 2, 6) [-inf, -inf, 0.0, 0.6931{{[0-9]*}}, 1.0986{{[0-9]*}}, 1.3862{{[0-9]*}}]
 
