@@ -72,3 +72,17 @@ func.func @int8(%q: memref<16x8xi8>, %acc: memref<16x8xf32>, %m: memref<16xf32>,
       outs(%acc, %m, %l : memref<16x8xf32>, memref<16xf32>, memref<16xf32>)
   return
 }
+
+// -----
+
+// A mask of keys only and a bias of one number broadcast over the rows.
+// CHECK-LABEL: func @broadcast
+// CHECK-NOT: attn.
+// CHECK: return
+func.func @broadcast(%q: tensor<?x8xf32>, %k: tensor<?x8xf32>, %mask: tensor<?xi1>, %bias: tensor<f16>,
+                     %acc: tensor<?x8xf32>, %m: tensor<?xf32>, %l: tensor<?xf32>) -> tensor<?x8xf32> {
+  %0:3 = attn.online_attention ins(%q, %k, %k : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>)
+      bias(%bias : tensor<f16>) mask(%mask : tensor<?xi1>)
+      outs(%acc, %m, %l : tensor<?x8xf32>, tensor<?xf32>, tensor<?xf32>)
+  return %0#0 : tensor<?x8xf32>
+}

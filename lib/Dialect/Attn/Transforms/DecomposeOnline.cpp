@@ -155,15 +155,16 @@ Value OnlineDecomposer::scores(Value products) {
   Value scale = scaleValue();
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
-  // Broadcast through dims that are 1 in the type.
+  // Broadcast through dims that are missing in front or 1 in the type.
   auto addInput = [&](Value operand) {
     auto shape = cast<ShapedType>(operand.getType()).getShape();
-    auto sizes = {rows, keys};
+    OpFoldResult sizes[] = {rows, keys};
+    size_t missing = std::size(sizes) - shape.size();
     SmallVector<AffineExpr> exprs;
-    for (auto [dim, size] : llvm::enumerate(sizes)) {
-      bool broadcast = shape[dim] == 1 && getConstantIntValue(size) != 1;
+    for (auto [i, dim] : llvm::enumerate(shape)) {
+      bool broadcast = dim == 1 && getConstantIntValue(sizes[missing + i]) != 1;
       exprs.push_back(broadcast ? emit.rewriter.getAffineConstantExpr(0)
-                                : emit.rewriter.getAffineDimExpr(dim));
+                                : emit.rewriter.getAffineDimExpr(missing + i));
     }
     inputs.push_back(operand);
     maps.push_back(AffineMap::get(2, 0, exprs, emit.rewriter.getContext()));

@@ -41,10 +41,28 @@ Value attn::createSlice(OpBuilder &builder, Location loc, Value source,
                         std::optional<ArrayRef<int64_t>> kept) {
   SmallVector<OpFoldResult> strides = unitStrides(builder, offsets.size());
   SmallVector<int64_t> shape;
+  SmallVector<OpFoldResult> keptSizes;
   for (int64_t dim = 0, rank = sizes.size(); dim < rank; ++dim)
-    if (!kept || llvm::is_contained(*kept, dim))
+    if (!kept || llvm::is_contained(*kept, dim)) {
       shape.push_back(
           getConstantIntValue(sizes[dim]).value_or(ShapedType::kDynamic));
+      keptSizes.push_back(sizes[dim]);
+    }
+  // In a dim of 0 not even offset 0 is in bounds for extract_slice and subview.
+  // Without elements any strides do.
+  auto sourceType = cast<ShapedType>(source.getType());
+  if (llvm::is_contained(sourceType.getShape(), 0)) {
+    if (isa<TensorType>(sourceType))
+      return tensor::EmptyOp::create(builder, loc, keptSizes,
+                                     sourceType.getElementType());
+    auto layout = StridedLayoutAttr::get(builder.getContext(), /*offset=*/0,
+                                         SmallVector<int64_t>(shape.size(), 1));
+    auto type = MemRefType::get(shape, sourceType.getElementType(), layout,
+                                cast<MemRefType>(sourceType).getMemorySpace());
+    return memref::ReinterpretCastOp::create(
+        builder, loc, type, source, builder.getIndexAttr(0), keptSizes,
+        unitStrides(builder, shape.size()));
+  }
   if (auto type = dyn_cast<RankedTensorType>(source.getType()))
     return tensor::ExtractSliceOp::create(
         builder, loc, RankedTensorType::get(shape, type.getElementType()),
