@@ -302,12 +302,14 @@ void Checker::checkAccess(Wave &wave, const Inst &inst) {
 }
 
 void Checker::checkScalarAccess(Wave &wave, const Inst &inst) {
-  if (!inst.traits.isLoad)
+  if (!inst.traits.isLoad && !inst.traits.isStore)
     return;
+  bool reads = inst.traits.isLoad || inst.traits.isAtomic;
   ScalarAddress at = getScalarAddress(wave, inst);
   for (unsigned word = 0; word < inst.memWords; ++word)
     if (uint64_t(word) * 4 + 4 <= at.available)
-      checkGlobal(wave, inst, -1, at.address + 4 * word, 4, true, false);
+      checkGlobal(wave, inst, -1, at.address + 4 * word, 4, reads,
+                  inst.traits.isStore);
 }
 
 } // namespace

@@ -256,7 +256,7 @@ void jump(Wave &w, const Inst &i) {
     w.raise("branches to an address where no instruction starts");
     return;
   }
-  w.pc = w.ctx->program->get(i.target);
+  w.pc = w.ctx->program->get(i.target, w.skipsVector);
 }
 template <bool (*fn)(const Wave &)> void branchIf(Wave &w, const Inst &i) {
   if (fn(w))
@@ -274,7 +274,8 @@ uint64_t nextAddress(const Wave &w, const Inst &i) {
   return w.ctx->loadAddress + i.pc + i.bytes;
 }
 void jumpTo(Wave &w, uint64_t address) {
-  const Inst *target = w.ctx->program->lookup(address - w.ctx->loadAddress);
+  const Inst *target =
+      w.ctx->program->lookup(address - w.ctx->loadAddress, w.skipsVector);
   if (!target)
     w.raise("jumps to address 0x" + Twine::utohexstr(address) +
             ", where no instruction starts");
@@ -655,6 +656,10 @@ void attn::emu::addScalarOps(OpTable &t) {
   t.add("s_call_b64", "b64", InstClass::Branch, [](Wave &w, const Inst &i) {
     write64(w, i, nextAddress(w, i));
     jump(w, i);
+  });
+  t.add("s_setvskip", "- b32 b32", InstClass::SALU, [](Wave &w, const Inst &i) {
+    w.skipsVector = w.read32(i.src[0]) >> (w.read32(i.src[1]) & 31) & 1;
+    w.pc = w.ctx->program->getSkipped(w.pc, w.skipsVector);
   });
   // Vector registers relative to M0; the second operand is an immediate.
   t.add("s_set_gpr_idx_on", "- b32", InstClass::SALU,

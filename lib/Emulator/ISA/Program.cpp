@@ -35,6 +35,7 @@ public:
   ProgramBuilder(Program &program, const CodeObject &object)
       : program(program), object(object) {}
   void build();
+  void buildSkipped();
 
 private:
   struct OpcodeEntry {
@@ -755,6 +756,42 @@ void ProgramBuilder::build() {
     const Inst *target = program.lookup(inst.pc + 4 + int64_t(inst.simm) * 4);
     if (target)
       inst.target = target - program.insts.data();
+  }
+  buildSkipped();
+}
+
+/// What s_setvskip turns off.
+static bool isVectorFormat(Format format) {
+  switch (format) {
+  case Format::VOP1:
+  case Format::VOP2:
+  case Format::VOPC:
+  case Format::VOP3:
+  case Format::VOP3P:
+  case Format::MAI:
+  case Format::DS:
+  case Format::FLAT:
+  case Format::MUBUF:
+    return true;
+  default:
+    return false;
+  }
+}
+
+void ProgramBuilder::buildSkipped() {
+  bool used = false;
+  for (const Inst &inst : program.insts)
+    used |= program.opcodes[inst.op].mnemonic == "s_setvskip";
+  if (!used)
+    return;
+  program.skipped = program.insts;
+  for (Inst &inst : program.skipped) {
+    if (!isVectorFormat(inst.format))
+      continue;
+    inst.fn = [](Wave &, const Inst &) {};
+    inst.instClass = InstClass::Other;
+    inst.traits = OpTraits();
+    inst.regsCount = 0;
   }
 }
 

@@ -36,13 +36,22 @@ public:
   ~Program();
 
   /// The instruction at image offset \p address; null if none starts there.
-  const Inst *lookup(uint64_t address) const {
+  const Inst *lookup(uint64_t address, bool skipsVector = false) const {
     if (address < textBegin || address >= textEnd || address % 4)
       return nullptr;
     int32_t index = indexOfDword[(address - textBegin) / 4];
-    return index < 0 ? nullptr : &insts[index];
+    return index < 0 ? nullptr : get(index, skipsVector);
   }
-  const Inst *get(int32_t index) const { return &insts[index]; }
+  const Inst *get(int32_t index, bool skipsVector = false) const {
+    return skipsVector ? &skipped[index] : &insts[index];
+  }
+  /// \p inst in the code that s_setvskip selects.
+  const Inst *getSkipped(const Inst *inst, bool skipsVector) const {
+    bool isSkipped = !skipped.empty() && inst >= skipped.data() &&
+                     inst < skipped.data() + skipped.size();
+    size_t index = inst - (isSkipped ? skipped.data() : insts.data());
+    return get(index, skipsVector);
+  }
   llvm::ArrayRef<Inst> getInsts() const { return insts; }
   llvm::ArrayRef<RegRange> getRegs(const Inst &inst) const {
     return llvm::ArrayRef(regs).slice(inst.regsBegin, inst.regsCount);
@@ -60,6 +69,9 @@ private:
 
   uint64_t textBegin = 0, textEnd = 0;
   std::vector<Inst> insts;
+  /// The same code with vector instructions that do nothing; only for programs
+  /// that use s_setvskip.
+  std::vector<Inst> skipped;
   std::vector<int32_t> indexOfDword;
   std::vector<RegRange> regs;
   std::vector<OpcodeName> opcodes;

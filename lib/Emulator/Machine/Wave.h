@@ -92,6 +92,8 @@ struct Wave {
   bool plainMode = true;
   /// Between s_set_gpr_idx_on and _off.
   bool indexMode = false;
+  /// s_setvskip: vector instructions are skipped.
+  bool skipsVector = false;
 
   const Inst *pc = nullptr;
   /// Instructions until the scheduler takes over; handlers set it to 0 to stop.

@@ -361,6 +361,51 @@ TEST_P(MachineTest, TraceAndStatistics) {
   EXPECT_EQ(statistics.getObject("instructions")->getInteger("valu"), 4);
 }
 
+TEST_P(MachineTest, SkippedVectorInstructions) {
+  AsmKernel kernel;
+  kernel.body = R"(
+    v_mov_b32 v1, 0
+    v_mov_b32 v2, 1
+    s_mov_b32 s12, 2
+    s_setvskip s12, 1
+    v_mov_b32 v2, 2
+    s_mov_b32 s13, 5
+    s_branch L
+    s_nop 0
+  L:
+    global_store_dword v1, v2, s[10:11] offset:4
+    s_setvskip 0, 0
+    v_add_u32 v2, s13, v2
+    global_store_dword v1, v2, s[10:11]
+  )";
+  AsmRun run;
+  run.in.assign(1, 0);
+  run.out.assign(2, 77);
+  cantFail(run.run(GetParam(), kernel));
+  EXPECT_EQ(run.out[0], 6u) << "scalar instructions go on";
+  EXPECT_EQ(run.out[1], 77u) << "the store was skipped";
+}
+
+TEST_P(MachineTest, ScalarStoresAndAtomics) {
+  AsmKernel kernel;
+  kernel.body = R"(
+    s_mov_b32 s12, 0x11
+    s_mov_b32 s13, 0x22
+    s_store_dwordx2 s[12:13], s[10:11], 0x4
+    s_mov_b32 s14, 100
+    s_atomic_add s14, s[10:11], 0x0 glc
+    s_waitcnt lgkmcnt(0)
+    s_store_dword s14, s[10:11], 0xc
+    s_dcache_wb
+  )";
+  AsmRun run;
+  run.in.assign(1, 0);
+  run.out = {7, 0, 0, 0};
+  run.outRole = BufferRole::InOut;
+  cantFail(run.run(GetParam(), kernel));
+  EXPECT_EQ(run.out, (std::vector<uint32_t>{107, 0x11, 0x22, 7}));
+}
+
 TEST_P(MachineTest, AllocateAndRelease) {
   Machine machine(GetParam());
   uint64_t first = cantFail(machine.allocate("a", 100));
