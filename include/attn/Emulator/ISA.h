@@ -32,7 +32,8 @@ findUnsupportedInstructions(const CodeObject &object);
 /// Every mnemonic that has semantics on \p chip, sorted.
 std::vector<std::string> getSupportedMnemonics(Chip chip);
 
-/// The markdown table of docs/Emulator.md: mnemonic, class, gfx942, gfx950.
+/// docs/EmulatorInstructions.md: every mnemonic with semantics, by class and
+/// chip.
 void printInstructionTable(llvm::raw_ostream &os);
 
 } // namespace attn::emu

@@ -870,16 +870,47 @@ std::vector<std::string> attn::emu::getSupportedMnemonics(Chip chip) {
 }
 
 void attn::emu::printInstructionTable(raw_ostream &os) {
-  std::vector<StringRef> names;
-  for (const auto &entry : OpTable::get().getOps())
-    if (!entry.first().ends_with(".sat"))
-      names.push_back(entry.first());
-  sort(names);
-  os << "| Mnemonic | Class | gfx942 | gfx950 |\n|---|---|---|---|\n";
-  for (StringRef name : names) {
-    const OpInfo &info = *OpTable::get().lookup(name);
-    os << "| `" << name << "` | " << getInstClassName(info.instClass) << " | "
-       << (info.onlyGFX950 ? "" : "yes") << " | "
-       << (info.onlyGFX942 ? "" : "yes") << " |\n";
+  // Class, then availability: both chips, gfx942 only, gfx950 only.
+  std::vector<StringRef> names[numInstClasses][3];
+  unsigned total = 0;
+  for (const auto &entry : OpTable::get().getOps()) {
+    // Variants that a modifier selects are no mnemonics.
+    if (entry.first().ends_with(".sat"))
+      continue;
+    const OpInfo &info = entry.second;
+    unsigned where = info.onlyGFX942 ? 1 : info.onlyGFX950 ? 2 : 0;
+    names[static_cast<unsigned>(info.instClass)][where].push_back(
+        entry.first());
+    ++total;
+  }
+  os << "# Instructions the emulator runs\n\n"
+     << total
+     << " mnemonics have semantics; any other one is an error when it is "
+        "reached.\n";
+  static const char *const headings[3] = {"Both chips", "gfx942 only",
+                                          "gfx950 only"};
+  for (unsigned n = 0; n < numInstClasses; ++n) {
+    bool any = false;
+    for (const auto &list : names[n])
+      any |= !list.empty();
+    if (!any)
+      continue;
+    os << "\n## " << getInstClassName(static_cast<InstClass>(n)) << "\n";
+    for (unsigned where = 0; where < 3; ++where) {
+      auto &list = names[n][where];
+      if (list.empty())
+        continue;
+      sort(list);
+      os << "\n" << headings[where] << " (" << list.size() << "):\n";
+      size_t column = 0;
+      for (StringRef name : list) {
+        // Lines of a readable length.
+        if (column && column + name.size() + 3 > 78)
+          column = 0;
+        os << (column ? " " : "\n") << '`' << name << '`';
+        column += name.size() + 3;
+      }
+      os << "\n";
+    }
   }
 }
