@@ -31,6 +31,10 @@ function(_attn_compile_options target)
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     # Keeps ccache hits across checkouts: no time stamp inside the PCH.
     target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
+  else()
+    # g++ 12 warns of overflows and overlaps in std::string that cannot be (GCC
+    # PR105329, PR105651).
+    target_compile_options(${target} PRIVATE -Wno-stringop-overflow -Wno-restrict)
   endif()
 endfunction()
 
