@@ -169,7 +169,8 @@ void Checker::checkGlobal(Wave &wave, const Inst &inst, int lane,
                           formatv("store to input buffer '{0}', byte {1}",
                                   buffer->name, address - buffer->address)
                               .str(),
-                          std::string());
+                          std::string("declare the buffer as in-out, or "
+                                      "correct the address"));
                     });
     return;
   }

@@ -289,10 +289,11 @@ static double evaluateAny(TransOp op, float value) {
 static float finishF32(TransOp op, double exact, uint32_t input,
                        const Perturb &perturb) {
   float result = float(exact);
-  if (perturb.enabled && double(result) != exact && !std::isinf(result)) {
-    // Stepping the bits moves the magnitude by one last place.
+  // Stepping the bits moves the magnitude by one last place; zero, the largest
+  // number and infinity stay.
+  if (perturb.enabled && double(result) != exact && std::isnormal(result) &&
+      std::fabs(result) < std::numeric_limits<float>::max())
     result = asFloat(asBits(result) + chooseStep(perturb, op, input));
-  }
   return flushF32(result);
 }
 

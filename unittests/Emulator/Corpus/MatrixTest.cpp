@@ -242,4 +242,46 @@ TEST_P(MatrixCorpus, LaneSwaps) {
   }
 }
 
+TEST_P(MatrixCorpus, PerturbedProductStaysInTolerance) {
+  int depth = 64;
+  auto numbers = randomFloats<float>(2 * 32 * depth, 14);
+  std::vector<uint16_t> a, b;
+  for (int i = 0; i != 32 * depth; ++i) {
+    a.push_back(toHalf(numbers[i]));
+    b.push_back(toHalf(numbers[32 * depth + i]));
+  }
+  std::vector<float> plain;
+  unsigned changed = 0;
+  for (uint64_t seed : {0, 1, 2, 3}) {
+    std::vector<float> d(32 * 32);
+    LaunchOptions options;
+    options.perturbSeed = seed;
+    auto report = launch("matrix.cl", "gemmF16_32x32")
+                      .grid(1)
+                      .block(64)
+                      .output(d)
+                      .input(a)
+                      .input(b)
+                      .value(depth)
+                      .runOnce(options);
+    ASSERT_TRUE(bool(report)) << llvm::toString(report.takeError());
+    if (seed == 0)
+      plain = d;
+    for (int i = 0; i != 32; ++i)
+      for (int j = 0; j != 32; ++j) {
+        double sum = 0, magnitude = 0;
+        for (int k = 0; k != depth; ++k) {
+          double product =
+              double(fromHalf(a[i * depth + k])) * fromHalf(b[k * 32 + j]);
+          sum += product;
+          magnitude += std::fabs(product);
+        }
+        // One f32 rounding a product.
+        ASSERT_NEAR(d[i * 32 + j], sum, depth * 0x1p-24 * magnitude);
+        changed += d[i * 32 + j] != plain[i * 32 + j];
+      }
+  }
+  EXPECT_GT(changed, 100u);
+}
+
 } // namespace

@@ -214,6 +214,15 @@ TEST(TransTest, PerturbMovesInexactResultsByOnePlace) {
   }
   for (int count : moved)
     EXPECT_GT(count, 500);
+  // Results that underflow or overflow stay, too.
+  for (float x : {-130.3f, -126.1f, -200.7f, 127.99999f, 200.3f, -1e30f})
+    for (uint64_t seed = 0; seed != 20; ++seed) {
+      float plain = transF32(TransOp::Exp, x);
+      float moved = transF32(TransOp::Exp, x, {true, seed});
+      ASSERT_FALSE(std::isnan(moved)) << x;
+      if (plain == 0 || std::isinf(plain))
+        ASSERT_EQ(moved, plain) << x;
+    }
   // Exact results and specials stay.
   EXPECT_EQ(transF32(TransOp::Exp, 3.0f, perturb), 8.0f);
   EXPECT_EQ(transF32(TransOp::Exp, 0.0f, perturb), 1.0f);
