@@ -175,7 +175,10 @@ class Merge:
 
 @dataclass
 class Result:
-    """What a run wrote: arrays in the problem's shapes, and whole buffers of views."""
+    """What a run wrote: arrays in the problem's shapes, and whole buffers of views.
+
+    On a GPU a view is an argument of its own, without a buffer around it.
+    """
 
     out: np.ndarray
     lse: np.ndarray = None
@@ -183,9 +186,9 @@ class Result:
     lse_buffer: np.ndarray = None
 
 
-def module_text(problems):
+def module_text(problems, device=Device("cpu")):
     """The module of a program over `problems`, and the arrays of its arguments."""
-    return _Builder(problems).build()
+    return _Builder(problems, device).build()
 
 
 def run(problem, device=Device("cpu"), **flags):
@@ -204,7 +207,7 @@ def refusal(problem):
 
 def run_all(problems, device=Device("cpu"), extra_args=()):
     """Runs several problems in one process; a list of Results."""
-    text, arrays = module_text(problems)
+    text, arrays = module_text(problems, device)
     with tempfile.TemporaryDirectory(prefix="attn-") as folder:
         folder = pathlib.Path(folder)
         source = folder / "program.mlir"
@@ -260,7 +263,8 @@ def _read(x):
 
 
 def _window(destination, loaded):
-    if not isinstance(destination, View):
+    """The result's elements, and the whole buffer where it was the argument."""
+    if not isinstance(destination, View) or loaded.shape == destination.shape:
         return loaded, None
     view = View(loaded, destination.offset, destination.shape, destination.strides)
     return view.read().copy(), loaded
@@ -274,8 +278,9 @@ def float_literal(x):
 
 
 class _Builder:
-    def __init__(self, problems):
+    def __init__(self, problems, device):
         self.problems = problems
+        self.device = device
         self.arguments = []  # text of the function's arguments
         self.results = []  # text of its result types
         self.returned = []  # (value, type)
@@ -320,10 +325,9 @@ class _Builder:
 
     def _add_op(self, n, problem, text):
         """Adds the op with its destinations, and the results it returns on tensors."""
-        suffix = "_init" if problem.tensors else ""
-        outs = [self._add(n, problem, f"output{suffix}", problem.out)]
+        outs = [self._destination(n, problem, "output", problem.out)]
         if problem.has_lse:
-            outs.append(self._add(n, problem, f"lse{suffix}", problem.lse))
+            outs.append(self._destination(n, problem, "lse", problem.lse))
         results = ""
         if problem.tensors:
             names = [f"%o{n}", f"%s{n}"][: len(outs)]
@@ -332,6 +336,29 @@ class _Builder:
                 self.results.append(f'{type_} {{attn.name = "{name}_{n}"}}')
                 self.returned.append((value, type_))
         self.body.append(f"{results}{text} outs({_typed(outs)}){_attributes(problem.options)}")
+
+    def _destination(self, n, problem, name, x):
+        if not problem.tensors:
+            return self._add(n, problem, name, x)
+        if not self.device.is_gpu:
+            return self._add(n, problem, f"{name}_init", x)
+        # A GPU entry returns its own buffers, with sizes that follow the query's.
+        value, dims = f"%{name}_{n}_init", [0, 1, 2]
+        if name == "lse" and problem.options.get("layout") == "bshd":
+            dims = [0, 2, 1]
+        sizes, operands = [str(s) for s in x.shape], []
+        if problem.dynamic:
+            query_type = f"tensor<?x?x?x{problem.q.shape[-1]}x{element_type(problem.q)}>"
+            for at, dim in enumerate(dims):
+                sizes[at] = "?"
+                operands.append(f"{value}_d{at}")
+                self.body += [
+                    f"{value}_c{at} = arith.constant {dim} : index",
+                    f"{operands[-1]} = tensor.dim %q_{n}, {value}_c{at} : {query_type}",
+                ]
+        type_ = f"tensor<{'x'.join([*sizes, element_type(x)])}>"
+        self.body.append(f"{value} = tensor.empty({', '.join(operands)}) : {type_}")
+        return value, type_
 
     def _add(self, n, problem, name, x):
         kind = "tensor" if problem.tensors else "memref"
@@ -342,7 +369,13 @@ class _Builder:
         """Adds an argument for an array or view; its SSA value and type."""
         if isinstance(x, View):
             return self._view(name, x)
-        sizes = ["?" if dynamic and not (keep_ones and s == 1) else str(s) for s in x.shape]
+        dynamic_sizes = len(x.shape) if dynamic else 0
+        if dynamic and self.device.is_gpu and name.split("_")[0] in ("q", "k", "v", "output"):
+            dynamic_sizes -= 1  # a kernel is made for its head dims
+        sizes = [
+            "?" if n < dynamic_sizes and not (keep_ones and s == 1) else str(s)
+            for n, s in enumerate(x.shape)
+        ]
         type_ = f"{kind}<{'x'.join([*sizes, element_type(x)])}>"
         return self._argument(name, type_, x), type_
 
@@ -353,6 +386,10 @@ class _Builder:
 
     def _view(self, name, view):
         element = element_type(view.base)
+        if self.device.is_gpu:
+            # A kernel's buffers are arguments: the strides are in their types.
+            type_ = f"memref<{_sizes(view)}x{element}, strided<[{_strides(view)}]>>"
+            return self._argument(name, type_, view.read().copy()), type_
         base_type = f"memref<{view.base.size}x{element}>"
         base = self._argument(name, base_type, view.base)
         offset, shown = str(view.offset), str(view.offset)
@@ -366,15 +403,11 @@ class _Builder:
                 f"%{name}_i = memref.load {holder}[%{name}_c0] : memref<1xi32>",
                 f"{offset} = arith.index_cast %{name}_i : i32 to index",
             ]
-        strides = ", ".join(map(str, view.strides))
         sizes = ", ".join(map(str, view.shape))
-        type_ = (
-            f"memref<{'x'.join([*map(str, view.shape), element])}, "
-            f"strided<[{strides}], offset: {shown}>>"
-        )
+        type_ = f"memref<{_sizes(view)}x{element}, strided<[{_strides(view)}], offset: {shown}>>"
         self.body.append(
             f"%{name}_view = memref.reinterpret_cast {base} to offset: [{offset}], "
-            f"sizes: [{sizes}], strides: [{strides}] : {base_type} to {type_}"
+            f"sizes: [{sizes}], strides: [{_strides(view)}] : {base_type} to {type_}"
         )
         return f"%{name}_view", type_
 
@@ -403,6 +436,14 @@ class _Builder:
             f"%{label}_v = {load} {holder}[%{label}_c0] : {kind}<1x{element}>",
         ]
         return f"%{label}_v", element
+
+
+def _sizes(view):
+    return "x".join(map(str, view.shape))
+
+
+def _strides(view):
+    return ", ".join(map(str, view.strides))
 
 
 def _typed(operands):

@@ -29,6 +29,9 @@ def pytest_generate_tests(metafunc):
     """
     marker = metafunc.definition.get_closest_marker("kinds")
     kinds = marker.args if marker else ("f16", "bf16", "f32")
+    marks = metafunc.definition.iter_markers("parametrize")
+    if any("device" in mark.args[0] for mark in marks):
+        return
     if "device" not in metafunc.fixturenames:
         if "kind" in metafunc.fixturenames:
             metafunc.parametrize("kind", kinds)
@@ -38,6 +41,14 @@ def pytest_generate_tests(metafunc):
         return
     pairs = [(d, k) for d in DEVICES for k in kinds if k in d.kinds]
     metafunc.parametrize("device, kind", pairs, ids=[f"{d}-{k}" for d, k in pairs])
+
+
+def pytest_collection_modifyitems(items):
+    """On the emulator only smoke tests are quick."""
+    for item in items:
+        device = getattr(item, "callspec", None) and item.callspec.params.get("device")
+        if device and device.is_gpu and not item.get_closest_marker("smoke"):
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_runtest_setup(item):
@@ -52,6 +63,7 @@ def pytest_runtest_setup(item):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: left out by utils/test --quick")
+    config.addinivalue_line("markers", "smoke: quick on the emulator too")
     config.addinivalue_line("markers", "needs(*names): features, by their ids in features.json")
     config.addinivalue_line("markers", "kinds(*names): element types a test runs with")
 

@@ -49,4 +49,4 @@ class Device:
         return self.name
 
 
-DEVICES = [Device(name) for name in os.environ.get("ATTN_TEST_DEVICES", "cpu").split(",")]
+DEVICES = [Device(name) for name in os.environ.get("ATTN_TEST_DEVICES", "cpu,gfx942,gfx950").split(",")]

@@ -31,6 +31,7 @@ def test_A1_one_query_one_key_masked(device, kind):
         check(result, 0, -INF)
 
 
+@pytest.mark.smoke
 @pytest.mark.needs("causal")
 def test_A2_causal_with_more_queries_than_keys(device, kind):
     small, large = run_all(

@@ -149,6 +149,7 @@ def test_B5_splits_that_are_empty_for_some_rows(device, kind):
     check(run(Merge(states), device), i / 2, LN(i + 1), exact=False)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("sq", [1, 2])
 @pytest.mark.needs("gqa")
 def test_B8_every_head_of_a_group_writes_its_lse(device, kind, sq):
@@ -202,7 +203,7 @@ def test_B9_lse_layouts(device, kind):
     check(padded, 1, rows)
 
 
-@pytest.mark.needs("strided")
+@pytest.mark.needs("offset")
 def test_B9_nothing_is_written_behind_the_lse(device, kind):
     problem = counting(33, 5, kind)
     lse = View(np.full(64, -7777, F32), 0, (1, 1, 33), (33, 33, 1))

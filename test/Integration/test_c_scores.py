@@ -96,6 +96,7 @@ def test_C9_running_sum_starts_at_zero(device, kind):
     check(result, 1, LN(np.arange(160) + 1), exact=True)
 
 
+@pytest.mark.smoke
 def test_C10_row_maximum_travels_from_tile_to_tile(device, kind):
     problems = []
     for at in (0, 127):

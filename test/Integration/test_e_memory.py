@@ -43,7 +43,7 @@ def test_E1_value_of_each_head(device, kind):
 
 
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
-@pytest.mark.needs("strided")
+@pytest.mark.needs("offset")
 def test_E5_offset_of_a_view(device, kind, dynamic):
     k, v = np.full((20, 64), NAN), np.full((20, 64), NAN)
     k[5:14], v[5:14] = 0, np.arange(9)[:, None]

@@ -34,9 +34,9 @@ def batches():
             )
 
 
-@pytest.mark.parametrize("on, start, choices", batches())
-def test_every_pair_of_features(on, start, choices):
-    run_choices(choices, on, start)
+@pytest.mark.parametrize("device, start, choices", batches())
+def test_every_pair_of_features(device, start, choices):
+    run_choices(choices, device, start)
 
 
 def draw_choice(device, data):
