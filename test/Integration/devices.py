@@ -42,7 +42,7 @@ class Device:
     def arguments(self):
         """The flags of attn-run that choose this device."""
         if self.is_gpu:
-            return ["--device=emulator", f"--chip={self.name}"]
+            return ["--device=emulator", f"--chip={self.name}", "--check=all"]
         return ["--device=cpu", f"--optimize={OPTIMIZE}"]
 
     def __str__(self):
