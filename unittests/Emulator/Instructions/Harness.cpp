@@ -174,6 +174,8 @@ static void writeDescriptor(llvm::raw_ostream &os, const std::string &name,
   os << ".rodata\n.p2align 6\n.amdhsa_kernel " << name << "\n"
      << "  .amdhsa_user_sgpr_kernarg_segment_ptr 1\n"
         "  .amdhsa_system_sgpr_workgroup_id_x 1\n"
+        "  .amdhsa_enable_private_segment 1\n"
+        "  .amdhsa_private_segment_fixed_size 64\n"
      << "  .amdhsa_group_segment_fixed_size " << ldsBytes << "\n"
      << "  .amdhsa_next_free_vgpr 96\n"
         "  .amdhsa_accum_offset 64\n"
@@ -232,7 +234,7 @@ static void writeMetadata(llvm::raw_ostream &os, Chip chip,
           "    .group_segment_fixed_size: "
        << ldsBytes
        << "\n"
-          "    .private_segment_fixed_size: 0\n"
+          "    .private_segment_fixed_size: 64\n"
           "    .wavefront_size: 64\n"
           "    .sgpr_count: 54\n    .vgpr_count: 96\n    .agpr_count: 32\n"
           "    .max_flat_workgroup_size: "

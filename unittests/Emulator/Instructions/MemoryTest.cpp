@@ -4,6 +4,7 @@
 #include "llvm/Support/Error.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 using namespace attn::emu;
@@ -302,44 +303,232 @@ TEST(Global, AtomicsOfOneLane) {
   };
   // All in one kernel: memory at 16 bytes each, the returned value behind it.
   std::vector<uint32_t> initial;
-  std::string code = "s_mov_b64 exec, 1\nv_mov_b32 v2, 0\n";
-  for (const Atomic &atomic : atomics) {
-    std::string offset = " offset:" + std::to_string(4 * initial.size());
-    std::string behind = " offset:" + std::to_string(4 * initial.size() + 8);
-    bool wide = atomic.words == 2;
-    bool compares = std::string(atomic.name).find("cmpswap") == 0;
-    initial.insert(initial.end(), {uint32_t(atomic.memory),
-                                   uint32_t(atomic.memory >> 32), 0, 0});
-    // The operand, then (in the upper registers) the compare value.
-    code += literal(4, atomic.operand);
-    if (wide)
-      code += literal(5, atomic.operand >> 32);
-    if (compares) {
-      code += literal(4 + atomic.words, atomic.compare);
+  std::string code = "s_mov_b64 exec, 1\nv_mov_b32 v2, 0\n"
+                     "v_mov_b32 v8, s4\nv_mov_b32 v9, s5\n"
+                     "s_mov_b32 s16, s4\ns_and_b32 s17, s5, 0xffff\n"
+                     "s_mov_b32 s18, 0x10000\ns_mov_b32 s19, 0x27000\n";
+  std::vector<const Atomic *> order;
+  for (llvm::StringRef family : {"global", "flat", "buffer"})
+    for (const Atomic &atomic : atomics) {
+      llvm::StringRef name = atomic.name;
+      if (family == "buffer" && name == "pk_add_bf16")
+        continue; // gfx950 only
+      order.push_back(&atomic);
+      std::string offset =
+          " offset:" + std::to_string(4 * initial.size() % 2048);
+      std::string behind = std::to_string(4 * initial.size() + 8);
+      std::string base = std::to_string(4 * initial.size() / 2048 * 2048);
+      bool wide = atomic.words == 2;
+      bool compares = name.starts_with("cmpswap");
+      initial.insert(initial.end(), {uint32_t(atomic.memory),
+                                     uint32_t(atomic.memory >> 32), 0, 0});
+      // The operand, then (in the upper registers) the compare value.
+      code += literal(4, atomic.operand);
       if (wide)
-        code += literal(7, atomic.compare >> 32);
+        code += literal(5, atomic.operand >> 32);
+      if (compares) {
+        code += literal(4 + atomic.words, atomic.compare);
+        if (wide)
+          code += literal(7, atomic.compare >> 32);
+      }
+      std::string data =
+          compares ? (wide ? "v[4:7]" : "v[4:5]") : (wide ? "v[4:5]" : "v4");
+      std::string result = wide ? "v[20:21]" : "v20";
+      std::string op = (family + "_atomic_" + name).str();
+      code += "v_mov_b32 v2, " + base + "\n";
+      if (family == "global")
+        code += op + " " + result + ", v2, " + data + ", s[4:5]" + offset +
+                " sc0\n" VM;
+      else if (family == "flat")
+        code += "v_add_co_u32 v10, vcc, v8, v2\ns_nop 1\n"
+                "v_addc_co_u32 v11, vcc, 0, v9, vcc\n" +
+                op + " " + result + ", v[10:11], " + data + offset +
+                " sc0\ns_waitcnt vmcnt(0) lgkmcnt(0)\n";
+      else
+        // The old value comes back in the data registers.
+        code += op + " " + data + ", v2, s[16:19], 0 offen" + offset +
+                " sc0\n" VM "v_mov_b32 v20, v4\nv_mov_b32 v21, v5\n";
+      code +=
+          "v_mov_b32 v2, " + behind + "\n" +
+          std::string(wide ? "global_store_dwordx2" : "global_store_dword") +
+          " v2, " + result + ", s[4:5]\n";
     }
-    std::string data =
-        compares ? (wide ? "v[4:7]" : "v[4:5]") : (wide ? "v[4:5]" : "v4");
-    std::string result = wide ? "v[20:21]" : "v20";
-    code += "global_atomic_" + std::string(atomic.name) + " " + result +
-            ", v2, " + data + ", s[4:5]" + offset + " sc0\n" VM;
-    code += std::string(wide ? "global_store_dwordx2" : "global_store_dword") +
-            " v2, " + result + ", s[4:5]" + behind + "\n";
-  }
   for (Chip chip : bothChips) {
     std::vector<uint32_t> in(1), out = initial;
     Snippet snippet;
     snippet.code = code;
     expectSnippet(snippet, chip, in, out);
-    for (size_t i = 0; i != std::size(atomics); ++i) {
-      const Atomic &atomic = atomics[i];
+    for (size_t i = 0; i != order.size(); ++i) {
+      const Atomic &atomic = *order[i];
       const uint32_t *words = &out[4 * i];
-      EXPECT_EQ(words[0], uint32_t(atomic.expected)) << atomic.name;
-      EXPECT_EQ(words[2], uint32_t(atomic.memory)) << atomic.name;
+      EXPECT_EQ(words[0], uint32_t(atomic.expected)) << i << atomic.name;
+      EXPECT_EQ(words[2], uint32_t(atomic.memory)) << i << atomic.name;
       if (atomic.words == 2) {
         EXPECT_EQ(words[1], uint32_t(atomic.expected >> 32)) << atomic.name;
         EXPECT_EQ(words[3], uint32_t(atomic.memory >> 32)) << atomic.name;
+      }
+    }
+  }
+}
+
+TEST(Memory, LoadAndStoreFamilies) {
+  // Every width through FLAT, GLOBAL, SCRATCH and MUBUF. A load's result has
+  // `words` registers, starting from -1.
+  struct Width {
+    const char *load, *store;
+    unsigned words;
+    uint32_t (*loaded)(const uint8_t *bytes, unsigned word);
+    /// What a store of registers 0x83828180 + word * 0x04040404 leaves.
+    unsigned storedBytes;
+    unsigned storedShift;
+  };
+  static const auto at = [](const uint8_t *bytes, unsigned word) {
+    uint32_t value;
+    std::memcpy(&value, bytes + 4 * word, 4);
+    return value;
+  };
+  const Width widths[] = {
+      {"ubyte", "byte", 1,
+       [](const uint8_t *b, unsigned) { return uint32_t(b[0]); }, 1, 0},
+      {"sbyte", nullptr, 1,
+       [](const uint8_t *b, unsigned) { return uint32_t(int8_t(b[0])); }, 0, 0},
+      {"ushort", "short", 1,
+       [](const uint8_t *b, unsigned) { return uint32_t(b[0] | b[1] << 8); }, 2,
+       0},
+      {"sshort", nullptr, 1,
+       [](const uint8_t *b, unsigned) {
+         return uint32_t(int16_t(b[0] | b[1] << 8));
+       },
+       0, 0},
+      {"ubyte_d16", nullptr, 1,
+       [](const uint8_t *b, unsigned) { return 0xffff0000u | b[0]; }, 0, 0},
+      {"ubyte_d16_hi", "byte_d16_hi", 1,
+       [](const uint8_t *b, unsigned) {
+         return 0xffffu | uint32_t(b[0]) << 16;
+       },
+       1, 16},
+      {"sbyte_d16", nullptr, 1,
+       [](const uint8_t *b, unsigned) {
+         return 0xffff0000u | uint16_t(int8_t(b[0]));
+       },
+       0, 0},
+      {"sbyte_d16_hi", nullptr, 1,
+       [](const uint8_t *b, unsigned) {
+         return 0xffffu | uint32_t(uint16_t(int8_t(b[0]))) << 16;
+       },
+       0, 0},
+      {"short_d16", nullptr, 1,
+       [](const uint8_t *b, unsigned) {
+         return 0xffff0000u | uint32_t(b[0] | b[1] << 8);
+       },
+       0, 0},
+      {"short_d16_hi", "short_d16_hi", 1,
+       [](const uint8_t *b, unsigned) {
+         return 0xffffu | uint32_t(b[0] | b[1] << 8) << 16;
+       },
+       2, 16},
+      {"dword", "dword", 1, at, 4, 0},
+      {"dwordx2", "dwordx2", 2, at, 8, 0},
+      {"dwordx3", "dwordx3", 3, at, 12, 0},
+      {"dwordx4", "dwordx4", 4, at, 16, 0},
+  };
+  auto range = [](unsigned first, unsigned count) {
+    return count == 1 ? "v" + std::to_string(first)
+                      : "v[" + std::to_string(first) + ":" +
+                            std::to_string(first + count - 1) + "]";
+  };
+  for (llvm::StringRef family : {"global", "flat", "scratch", "buffer"}) {
+    SCOPED_TRACE(family.str());
+    std::vector<uint32_t> in(256);
+    for (uint32_t i = 0; i != 256; ++i)
+      in[i] = 0x8191a1b1 + i * 0x03050709;
+    // Lane's 16 bytes; v[10:11] and v[12:13] point to them in in and out.
+    std::string code =
+        "v_lshlrev_b32 v2, 4, v0\n"
+        "s_mov_b32 s12, s6\ns_and_b32 s13, s7, 0xffff\ns_mov_b32 s14, 1024\n"
+        "s_mov_b32 s15, 0x27000\ns_mov_b32 s16, s4\n"
+        "s_and_b32 s17, s5, 0xffff\ns_mov_b32 s18, 0x10000\n"
+        "s_mov_b32 s19, 0x27000\nv_mov_b32 v10, s6\nv_mov_b32 v11, s7\n"
+        "v_add_co_u32 v10, vcc, v10, v2\ns_nop 1\n"
+        "v_addc_co_u32 v11, vcc, 0, v11, vcc\n"
+        "global_load_dwordx4 v[4:7], v2, s[6:7]\n" VM
+        "scratch_store_dwordx4 off, v[4:7], off offset:16\n" VM;
+    auto access = [&](bool isLoad, const char *name, const std::string &regs) {
+      std::string op = (family + (isLoad ? "_load_" : "_store_") + name).str();
+      // Stores go to out at v3.
+      if (family == "global")
+        return isLoad ? op + " " + regs + ", v2, s[6:7]\n"
+                      : op + " v3, " + regs + ", s[4:5]\n";
+      if (family == "flat")
+        return isLoad ? op + " " + regs + ", v[10:11]\n"
+                      : "v_mov_b32 v12, s4\nv_mov_b32 v13, s5\n"
+                        "v_add_co_u32 v12, vcc, v12, v3\ns_nop 1\n"
+                        "v_addc_co_u32 v13, vcc, 0, v13, vcc\n" +
+                            op + " v[12:13], " + regs + "\n";
+      if (family == "scratch")
+        return isLoad ? op + " " + regs + ", off, off offset:16\n"
+                      : op + " off, " + regs + ", off offset:32\n";
+      return isLoad ? op + " " + regs + ", v2, s[12:15], 0 offen\n"
+                    : op + " " + regs + ", v3, s[16:19], 0 offen\n";
+    };
+    // Out: for each width 4 words loaded and 4 words stored, a lane.
+    unsigned base = 0;
+    for (const Width &width : widths) {
+      for (unsigned word = 0; word != 4; ++word)
+        code += "v_mov_b32 v" + std::to_string(20 + word) + ", -1\n";
+      code += access(true, width.load, range(20, width.words)) +
+              "s_waitcnt vmcnt(0) lgkmcnt(0)\nv_add_u32 v3, " +
+              std::to_string(base) +
+              ", v2\n"
+              "global_store_dwordx4 v3, v[20:23], s[4:5]\ns_nop 1\n";
+      base += 1024;
+      if (width.store) {
+        for (unsigned word = 0; word != 4; ++word)
+          code += "v_mov_b32 v" + std::to_string(20 + word) + ", " +
+                  std::to_string(0x83828180u + word * 0x04040404u) + "\n";
+        code += "v_add_u32 v3, " + std::to_string(base) + ", v2\n";
+        if (family == "scratch") {
+          // Zeros first; read back after.
+          code += "v_mov_b32 v24, 0\nv_mov_b32 v25, 0\nv_mov_b32 v26, 0\n"
+                  "v_mov_b32 v27, 0\n"
+                  "scratch_store_dwordx4 off, v[24:27], off offset:32\n" VM;
+        }
+        code +=
+            access(false, width.store, range(20, width.words)) + "s_nop 1\n";
+        if (family == "scratch")
+          code += VM "scratch_load_dwordx4 v[24:27], off, off offset:32\n" VM
+                     "global_store_dwordx4 v3, v[24:27], s[4:5]\ns_nop 1\n";
+        base += 1024;
+      }
+    }
+    code += "s_waitcnt vmcnt(0) lgkmcnt(0)\n";
+    for (Chip chip : bothChips) {
+      std::vector<uint32_t> out(base / 4, 0);
+      Snippet snippet;
+      snippet.code = code;
+      expectSnippet(snippet, chip, in, out);
+      unsigned row = 0;
+      for (const Width &width : widths) {
+        for (unsigned lane = 0; lane != 64; ++lane)
+          for (unsigned word = 0; word != 4; ++word)
+            EXPECT_EQ(out[row + 4 * lane + word],
+                      word < width.words
+                          ? width.loaded(reinterpret_cast<const uint8_t *>(
+                                             &in[4 * lane]),
+                                         word)
+                          : ~0u)
+                << "load " << width.load << " lane " << lane;
+        row += 256;
+        if (!width.store)
+          continue;
+        for (unsigned lane = 0; lane != 64; ++lane) {
+          uint8_t expected[16] = {};
+          for (unsigned byte = 0; byte != width.storedBytes; ++byte)
+            expected[byte] = uint8_t(0x80 + byte + width.storedShift / 8);
+          EXPECT_EQ(std::memcmp(expected, &out[row + 4 * lane], 16), 0)
+              << "store " << width.store << " lane " << lane;
+        }
+        row += 256;
       }
     }
   }
