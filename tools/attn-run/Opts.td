@@ -57,3 +57,18 @@ defm trace_wave : Value<"trace-wave", "<n>", "Trace one wave of a workgroup">;
 defm trace_pc : Value<"trace-pc", "<begin>:<end>",
                       "Trace addresses as the disassembly prints them">;
 defm trace_lane : Value<"trace-lane", "<n>", "Lane whose values are shown">;
+
+// The timing model.
+def timing : Flag<["--", "-"], "timing">,
+             HelpText<"Predict clocks instead of running (docs/Timing.md)">;
+def timing_eq : Joined<["--", "-"], "timing=">, MetaVarName<"<text|json>">,
+                HelpText<"Predict clocks">;
+defm timing_set : Value<"timing-set", "<name>=<n>[,...]",
+                        "Replace constants of the timing model">;
+defm timing_period
+    : Value<"timing-period", "<n>",
+            "Workgroups after which the work repeats (those of one head)">;
+defm timeline : Value<"timeline", "<file.svg>",
+                      "Picture of the steady loop, with --timing">;
+defm perfetto : Value<"perfetto", "<file.json>",
+                      "Trace for Perfetto or chrome://tracing, with --timing">;

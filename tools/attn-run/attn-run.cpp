@@ -18,10 +18,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Emulator/ISA.h"
+#include "attn/Emulator/Timing/TimingReport.h"
 #include "attn/Runtime/Bisect.h"
 #include "attn/Runtime/CompileModule.h"
+#include "attn/Runtime/OutputFiles.h"
 #include "attn/Runtime/RunCPU.h"
 #include "attn/Runtime/RunEmulator.h"
+#include "attn/Runtime/RunTiming.h"
 #include "llvm/Option/Arg.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"
@@ -272,6 +275,64 @@ static Error runEmulator(StringRef path, bool isCode, const Bindings &bindings,
   return error;
 }
 
+/// --timing: predicts, writes no outputs.
+static Error runTiming(StringRef path, bool isCode, const Bindings &bindings,
+                       const opt::InputArgList &args) {
+  const opt::Arg *arg = args.getLastArg(OPT_timing, OPT_timing_eq);
+  StringRef format =
+      arg && arg->getOption().matches(OPT_timing_eq) ? arg->getValue() : "text";
+  if (!arg)
+    return createStringError("--timing-set, --timing-period, --timeline and "
+                             "--perfetto need --timing");
+  if (format != "text" && format != "json")
+    return createStringError("--timing expects text or json, but got '" +
+                             format + "'");
+  if (!bindings.outputs.empty())
+    return createStringError("--timing computes no outputs, but got --out");
+  TimingOptions options;
+  options.constants = args.getLastArgValue(OPT_timing_set).str();
+  options.kernel = isCode ? args.getLastArgValue(OPT_entry).str() : "";
+  options.events = args.hasArg(OPT_timeline, OPT_perfetto);
+  if (Error error = parseNumber(args, OPT_timing_period, "--timing-period",
+                                [&](uint64_t n) { options.period = n; }))
+    return error;
+  Expected<LoadedKernels> kernels = loadKernels(path, isCode, args);
+  if (!kernels)
+    return kernels.takeError();
+  if (!kernels->manifest)
+    return createStringError("a code object needs --manifest=FILE.json");
+  std::vector<LaunchTiming> launches;
+  if (kernels->object) {
+    auto result = rt::runTiming(*kernels->object, *kernels->manifest,
+                                bindings.inputs, options);
+    if (!result)
+      return result.takeError();
+    launches = std::move(*result);
+  }
+  OutputFiles files;
+  if (options.events && launches.empty())
+    return createStringError("nothing is launched, so there is no picture");
+  for (auto [option, write] : {std::pair(OPT_timeline, &emu::writeTimeline),
+                               std::pair(OPT_perfetto, &emu::writePerfetto)})
+    if (const opt::Arg *file = args.getLastArg(option))
+      if (Error error = files.add(file->getValue(), [&](raw_ostream &os) {
+            write(launches.front().cu, os);
+          }))
+        return error;
+  if (format == "json") {
+    json::Array array;
+    for (const LaunchTiming &launch : launches)
+      array.push_back(launch.toJSON());
+    outs() << formatv("{0:2}",
+                      json::Value(json::Object{{"launches", std::move(array)}}))
+           << '\n';
+  } else {
+    for (const LaunchTiming &launch : launches)
+      launch.print(outs());
+  }
+  return files.commit();
+}
+
 static Error run(const opt::InputArgList &args) {
   std::vector<std::string> inputs = args.getAllArgValues(OPT_INPUT);
   if (inputs.size() != 1)
@@ -286,11 +347,13 @@ static Error run(const opt::InputArgList &args) {
       return error;
 
   bool disassemble = args.hasArg(OPT_disassemble);
+  bool timing = args.hasArg(OPT_timing, OPT_timing_eq, OPT_timing_set,
+                            OPT_timing_period, OPT_timeline, OPT_perfetto);
   StringRef device = args.getLastArgValue(OPT_device);
   if (device == "hip")
     return createStringError("device 'hip' is not available in this build");
   if (device != "cpu" && device != "emulator" && !disassemble &&
-      !args.hasArg(OPT_bisect))
+      !args.hasArg(OPT_bisect) && !(timing && device.empty()))
     return createStringError(
         "--device expects cpu, emulator or hip, but got '" + device + "'");
   Expected<bool> isCode = isCodeObject(inputs[0], args);
@@ -311,6 +374,11 @@ static Error run(const opt::InputArgList &args) {
       return kernels.takeError();
     return kernels->object ? emu::disassemble(*kernels->object, outs())
                            : Error::success();
+  }
+  if (timing) {
+    if (device == "cpu")
+      return createStringError("--timing is for the emulator");
+    return runTiming(inputs[0], *isCode, bindings, args);
   }
   if (device == "emulator")
     return runEmulator(inputs[0], *isCode, bindings, args);

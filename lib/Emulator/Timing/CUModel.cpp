@@ -411,10 +411,14 @@ void Simulator::issue(SIMDRun &simd, unsigned simdIndex, unsigned index) {
   WaveTiming &timing = result.waves[index];
   const TimedStep &step = getStep(run);
   const TimedOp &op = result.program->ops[step.op];
-  if (result.loop && step.op == result.loop->header) {
-    timing.iterations.push_back(
-        {now, timing.clocks, timing.matrixClocks, timing.ldsConflictClocks});
-    timing.loopEnd = 0;
+  if (result.loop && step.op >= result.loop->header &&
+      step.op <= result.loop->latch) {
+    if (!timing.loopEnd)
+      timing.loopBegin = now;
+    timing.loopEnd = now + t.issueClocks;
+    if (step.op == result.loop->header)
+      timing.iterations.push_back(
+          {now, timing.clocks, timing.matrixClocks, timing.ldsConflictClocks});
   }
   ++timing.issued[static_cast<unsigned>(op.unit)];
   run.blockedUntil = now + t.issueClocks;
@@ -471,9 +475,6 @@ void Simulator::issue(SIMDRun &simd, unsigned simdIndex, unsigned index) {
     result.issueEvents.push_back(
         {now, std::max(run.blockedUntil, now + t.issueClocks), step.op,
          uint16_t(index)});
-  if (result.loop && step.op == result.loop->latch && !step.taken &&
-      !timing.iterations.empty())
-    timing.loopEnd = now + t.issueClocks;
   if (++run.next == run.trace->size()) {
     run.ended = true;
     --alive;
@@ -547,6 +548,21 @@ void Simulator::releaseBarriers() {
   }
 }
 
+/// Mean of the middle half of the steady iterations: those that mask a diagonal
+/// or repair a maximum are few, and not what a steady loop costs.
+double getTypicalPeriod(const WaveTiming &wave) {
+  SmallVector<uint64_t> periods;
+  for (size_t n = wave.iterations.size() - wave.getSteadyCount();
+       n < wave.iterations.size(); ++n)
+    periods.push_back(wave.iterations[n].begin - wave.iterations[n - 1].begin);
+  llvm::sort(periods);
+  size_t cut = periods.size() / 4;
+  double sum = 0;
+  for (size_t n = cut; n < periods.size() - cut; ++n)
+    sum += periods[n];
+  return sum / double(periods.size() - 2 * cut);
+}
+
 void Simulator::finish() {
   result.clocks = now;
   result.workgroupEnds.assign(workgroups.size(), 0);
@@ -557,10 +573,8 @@ void Simulator::finish() {
     end = std::max(end, timing.end);
     if (timing.iterations.empty())
       continue;
-    if (!timing.loopEnd)
-      timing.loopEnd = timing.end;
     ++looping;
-    prologue += timing.iterations.front().begin - timing.begin;
+    prologue += timing.loopBegin - timing.begin;
     epilogue += timing.end - timing.loopEnd;
     result.iterations =
         std::max<uint64_t>(result.iterations, timing.iterations.size());
@@ -581,13 +595,13 @@ void Simulator::finish() {
       if (!begin || end->begin == begin->begin)
         continue;
       double length = end->begin - begin->begin;
-      periods += length / w.getSteadyCount();
+      periods += getTypicalPeriod(w);
       lengths += length;
       matrix += end->matrixClocks - begin->matrixClocks;
       iterations += w.getSteadyCount();
       first = std::min(first, begin->begin);
       last = std::max(last, end->begin);
-      loopBegin = std::min(loopBegin, w.iterations.front().begin);
+      loopBegin = std::min(loopBegin, w.loopBegin);
       loopEnd = std::max(loopEnd, w.loopEnd);
       allIterations += w.iterations.size();
       ++count;

@@ -88,8 +88,9 @@ struct WaveTiming {
     uint64_t ldsConflictClocks = 0;
   };
   std::vector<Iteration> iterations;
-  /// End of the last one.
-  uint64_t loopEnd = 0;
+  /// First and last instruction between the loop's header and latch; equal
+  /// without any.
+  uint64_t loopBegin = 0, loopEnd = 0;
   /// Instructions by unit, and clocks of the matrix pipe.
   std::array<uint64_t, numIssueUnits> issued = {};
   uint64_t matrixClocks = 0;
@@ -112,8 +113,8 @@ struct WaveTiming {
 };
 
 struct SIMDTiming {
-  /// Clocks in which each of its waves does one steady iteration; 0 without a
-  /// loop of at least two iterations.
+  /// Clocks in which each of its waves does one steady iteration (mean of the
+  /// middle half of them); 0 without a loop of at least two iterations.
   double iterationClocks = 0;
   /// Matrix clocks of all its waves in one iteration, over the above.
   double mfmaEfficiency = 0;
