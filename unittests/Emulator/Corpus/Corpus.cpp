@@ -15,7 +15,7 @@ using namespace attn::emu;
 
 std::string Variant::getName() const {
   std::string name = getChipName(chip).str() + "_" + (level + 1);
-  return preload ? name + "_preload" : name;
+  return preload ? name + "_SlowPreload" : name;
 }
 
 std::vector<Variant> attn::emu::getVariants() {

@@ -430,7 +430,7 @@ INSTANTIATE_TEST_SUITE_P(, MutationTest,
                            return getChipName(info.param).str();
                          });
 
-TEST_P(MutationTest, EveryMutantIsReportedOrExplained) {
+TEST_P(MutationTest, SlowEveryMutantIsReportedOrExplained) {
   Chip chip = GetParam();
   std::map<std::string, std::string> explained = readSurvivors();
   std::set<std::string> used;
