@@ -39,13 +39,6 @@ Error writeOutputs(const FileMap &outputs,
   return files.commit();
 }
 
-std::string printShape(ArrayRef<int64_t> shape) {
-  auto print = [](int64_t extent) {
-    return extent < 0 ? "?" : std::to_string(extent);
-  };
-  return shape.empty() ? "scalar" : join(map_range(shape, print), "x");
-}
-
 static Error checkType(StringRef name, const NpyFile &file, DType dtype) {
   if (isConvertible(file.getType(), dtype))
     return Error::success();

@@ -278,11 +278,11 @@ static Expected<NpyType> parseType(StringRef descr) {
 // Reading
 //===----------------------------------------------------------------------===//
 
-static std::string printShape(ArrayRef<int64_t> shape) {
-  return "[" +
-         join(map_range(shape, [](int64_t d) { return std::to_string(d); }),
-              ", ") +
-         "]";
+std::string printShape(ArrayRef<int64_t> shape) {
+  auto print = [](int64_t extent) {
+    return extent < 0 ? "?" : std::to_string(extent);
+  };
+  return shape.empty() ? "scalar" : join(map_range(shape, print), "x");
 }
 
 /// Bytes of an array, or nothing when they do not fit 63 bits.

@@ -173,10 +173,10 @@ TEST(NpyTest, TruncationIsNoticedEverywhere) {
     EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   }
   EXPECT_EQ(error(StringRef(whole).drop_back()),
-            "'f.npy': expects 24 bytes of data for shape [2, 3] of <f4, but "
+            "'f.npy': expects 24 bytes of data for shape 2x3 of <f4, but "
             "got 23");
   EXPECT_EQ(error(whole + "x"),
-            "'f.npy': expects 24 bytes of data for shape [2, 3] of <f4, but "
+            "'f.npy': expects 24 bytes of data for shape 2x3 of <f4, but "
             "got 25");
   EXPECT_EQ(error(makeFile(header23, "").substr(0, 20)),
             "'f.npy': expects a header of 60 bytes, but got the end of the "
@@ -192,11 +192,10 @@ TEST(NpyTest, HugeHeader) {
 }
 
 TEST(NpyTest, HugeShape) {
-  EXPECT_EQ(
-      headerError("{'descr': '<f4', 'fortran_order': False, 'shape': "
-                  "(4294967296, 4294967296)}"),
-      "'f.npy': expects more than 2^63 bytes of data for shape [4294967296, "
-      "4294967296] of <f4, but got 0");
+  EXPECT_EQ(headerError("{'descr': '<f4', 'fortran_order': False, 'shape': "
+                        "(4294967296, 4294967296)}"),
+            "'f.npy': expects more than 2^63 bytes of data for shape "
+            "4294967296x4294967296 of <f4, but got 0");
   EXPECT_EQ(headerError("{'descr': '<f4', 'fortran_order': False, 'shape': "
                         "(99999999999999999999,)}"),
             "'f.npy': expects a dimension or ')' in the header, but got "

@@ -42,9 +42,6 @@ using OutputSink = llvm::function_ref<llvm::Error(llvm::StringRef name,
 llvm::Error writeOutputs(const FileMap &outputs,
                          llvm::function_ref<llvm::Error(OutputSink sink)> run);
 
-/// "1x?x64"; a negative extent is unknown, no extent at all is "scalar".
-std::string printShape(llvm::ArrayRef<int64_t> shape);
-
 /// Fails unless `file`, given for `name`, can hold `dtype` with `shape`; a
 /// negative extent stands for any.
 llvm::Error checkFile(llvm::StringRef name, const NpyFile &file, DType dtype,

@@ -92,6 +92,9 @@ void forEachElement(
     const ArrayView &array,
     llvm::function_ref<void(char *first, int64_t count, int64_t stride)> visit);
 
+/// "1x?x64"; a negative extent is unknown, no extent at all is "scalar".
+std::string printShape(llvm::ArrayRef<int64_t> shape);
+
 /// Strides of a contiguous array in C order.
 llvm::SmallVector<int64_t> getContiguousStrides(llvm::ArrayRef<int64_t> shape);
 
