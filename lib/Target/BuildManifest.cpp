@@ -43,6 +43,13 @@ private:
   std::optional<mf::SizeExpr> evaluate(Value value);
   std::optional<mf::SizeExpr> getSize(Value memref, unsigned dim);
   std::optional<mf::SizeExpr> getStride(Value memref, unsigned dim);
+  /// Elements between the start of the buffer and that of the view.
+  std::optional<mf::SizeExpr> getOffset(Value memref);
+  std::optional<mf::SizeExpr> evaluate(OpFoldResult value) {
+    if (auto attr = dyn_cast<Attribute>(value))
+      return mf::SizeExpr(cast<IntegerAttr>(attr).getInt());
+    return evaluate(cast<Value>(value));
+  }
   std::string getName(Value memref);
 
   func::FuncOp function;
@@ -76,11 +83,21 @@ static std::optional<mf::DType> getDType(Type type) {
   return std::nullopt;
 }
 
-/// The memref whose memory `value` shares, through casts.
+/// The memref that `value` only casts.
 static Value skipCasts(Value value) {
+  while (auto cast = value.getDefiningOp<memref::CastOp>())
+    value = cast.getSource();
+  return value;
+}
+
+/// The memref whose memory `value` is a view of.
+static Value findRoot(Value value) {
   while (true) {
-    if (auto cast = value.getDefiningOp<memref::CastOp>())
-      value = cast.getSource();
+    value = skipCasts(value);
+    if (auto view = value.getDefiningOp<memref::SubViewOp>())
+      value = view.getSource();
+    else if (auto view = value.getDefiningOp<memref::ReinterpretCastOp>())
+      value = view.getSource();
     else
       return value;
   }
@@ -118,6 +135,15 @@ std::optional<mf::SizeExpr> ManifestBuilder::getSize(Value memref,
     return mf::SizeExpr(type.getDimSize(dim));
   if (auto alloc = memref.getDefiningOp<memref::AllocOp>())
     return evaluate(alloc.getDynamicSizes()[type.getDynamicDimIndex(dim)]);
+  if (auto view = memref.getDefiningOp<memref::ReinterpretCastOp>())
+    return evaluate(view.getMixedSizes()[dim]);
+  if (auto view = memref.getDefiningOp<memref::SubViewOp>()) {
+    llvm::SmallBitVector dropped = view.getDroppedDims();
+    for (auto [d, size] : llvm::enumerate(view.getMixedSizes()))
+      if (!dropped[d] && dim-- == 0)
+        return evaluate(size);
+    return std::nullopt;
+  }
   return mf::SizeExpr::dim(getName(memref) + ".d" + std::to_string(dim));
 }
 
@@ -141,7 +167,43 @@ std::optional<mf::SizeExpr> ManifestBuilder::getStride(Value memref,
     }
     return product;
   }
+  if (auto view = memref.getDefiningOp<memref::ReinterpretCastOp>())
+    return evaluate(view.getMixedStrides()[dim]);
+  if (auto view = memref.getDefiningOp<memref::SubViewOp>()) {
+    llvm::SmallBitVector dropped = view.getDroppedDims();
+    for (auto [d, step] : llvm::enumerate(view.getMixedStrides()))
+      if (!dropped[d] && dim-- == 0) {
+        auto stride = getStride(view.getSource(), d), times = evaluate(step);
+        if (!stride || !times)
+          return std::nullopt;
+        return mf::SizeExpr::mul(*stride, *times);
+      }
+    return std::nullopt;
+  }
   return mf::SizeExpr::dim(getName(memref) + ".stride" + std::to_string(dim));
+}
+
+std::optional<mf::SizeExpr> ManifestBuilder::getOffset(Value memref) {
+  memref = skipCasts(memref);
+  auto type = cast<MemRefType>(memref.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  if (auto view = memref.getDefiningOp<memref::ReinterpretCastOp>())
+    return evaluate(view.getMixedOffsets()[0]);
+  if (auto view = memref.getDefiningOp<memref::SubViewOp>()) {
+    std::optional<mf::SizeExpr> sum = getOffset(view.getSource());
+    for (auto [d, start] : llvm::enumerate(view.getMixedOffsets())) {
+      auto stride = getStride(view.getSource(), d), at = evaluate(start);
+      if (!sum || !stride || !at)
+        return std::nullopt;
+      sum = mf::SizeExpr::add(*sum, mf::SizeExpr::mul(*stride, *at));
+    }
+    return sum;
+  }
+  // A buffer of the manifest begins with its first element.
+  return mf::SizeExpr(0);
 }
 
 std::optional<mf::SizeExpr> ManifestBuilder::evaluate(Value value) {
@@ -200,7 +262,7 @@ std::optional<mf::SizeExpr> ManifestBuilder::evaluate(Value value) {
 
 FailureOr<std::string> ManifestBuilder::getBuffer(Operation *user, Value memref,
                                                   bool isWritten) {
-  memref = skipCasts(memref);
+  memref = findRoot(memref);
   if (!isa<BlockArgument>(memref) && !memref.getDefiningOp<memref::AllocOp>())
     return user->emitOpError("expects kernel buffers to be arguments or "
                              "allocations of the function in a manifest");
@@ -292,6 +354,16 @@ LogicalResult ManifestBuilder::addKernel(gpu::LaunchFuncOp launch,
       entry.kind = mf::ArgKind::Pointer;
       entry.buffer = *buffer;
       entry.name = *buffer;
+      std::optional<mf::SizeExpr> offset = getOffset(memref);
+      if (!offset)
+        return launch.emitOpError("cannot express the offset of a view of '")
+               << *buffer << "' over dimensions in a manifest";
+      offset = mf::SizeExpr::mul(
+          *offset,
+          mf::SizeExpr(
+              cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8));
+      if (offset->getConstant() != 0)
+        entry.value = *offset;
     } else {
       entry.kind = arg.size == 8 ? mf::ArgKind::I64 : mf::ArgKind::I32;
       std::optional<mf::SizeExpr> value = evaluate(operand);

@@ -537,14 +537,18 @@ static Error validateArg(const Manifest &manifest, const Kernel &kernel,
                       formatv("expects {0} bytes inside kernarg_bytes {1}, but "
                               "got offset {2}",
                               size, kernel.kernargBytes, arg.offset));
-  if (arg.buffer.has_value() == arg.value.has_value())
+  if (arg.kind == ArgKind::Pointer) {
+    if (!arg.buffer)
+      return fieldError(path + ".value",
+                        "expects buffer for a pointer, but got a value");
+    if (arg.value && !std::holds_alternative<SizeExpr>(*arg.value))
+      return fieldError(path + ".value", "expects a byte offset for a pointer");
+  } else if (arg.buffer.has_value() == arg.value.has_value()) {
     return fieldError(path, arg.buffer
                                 ? "expects buffer or value, but got both"
                                 : "expects buffer or value, but got neither");
-  if (arg.value) {
-    if (arg.kind == ArgKind::Pointer)
-      return fieldError(path + ".value",
-                        "expects buffer for a pointer, but got a value");
+  }
+  if (arg.value && !arg.buffer) {
     const auto *number = std::get_if<double>(&*arg.value);
     if (number && arg.kind != ArgKind::F32)
       return fieldError(path + ".value",
@@ -858,6 +862,14 @@ Expected<std::vector<uint8_t>> packKernarg(const Kernel &kernel,
                                   ? address(*arg.buffer)
                               : arg.buffer ? scalar(*arg.buffer)
                                            : evaluateValue(arg, dims);
+    if (bits && arg.kind == ArgKind::Pointer && arg.value) {
+      // A view: so many bytes behind the start of the buffer.
+      Expected<int64_t> offset = std::get<SizeExpr>(*arg.value).evaluate(dims);
+      if (offset)
+        *bits += *offset;
+      else
+        bits = offset.takeError();
+    }
     if (!bits)
       return createStringError(formatv("kernel '{0}': argument '{1}': {2}",
                                        kernel.name, arg.name,

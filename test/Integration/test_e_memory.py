@@ -42,7 +42,11 @@ def test_E1_value_of_each_head(device, kind):
     check(result, np.arange(16)[None, :, None], LN(62), exact=True)
 
 
-@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize(
+    "dynamic",
+    [False, pytest.param(True, marks=pytest.mark.needs("loaded_offset"))],
+    ids=["static", "dynamic"],
+)
 @pytest.mark.needs("offset")
 def test_E5_offset_of_a_view(device, kind, dynamic):
     k, v = np.full((20, 64), NAN), np.full((20, 64), NAN)

@@ -349,6 +349,28 @@ TEST(ManifestTest, PackKernarg) {
   EXPECT_EQ(*bytes, expected);
 }
 
+TEST(ManifestTest, PointerIntoABuffer) {
+  Manifest manifest = parseSample();
+  Arg &pointer = manifest.kernels[0].args[0];
+  ASSERT_EQ(pointer.kind, ArgKind::Pointer);
+  pointer.value = SizeExpr::mul(SizeExpr::dim("Skv"), 16);
+  EXPECT_FALSE(errorToBool(manifest.validate()));
+  auto bytes = packKernarg(
+      manifest.kernels[0], {{"Sq", 1}, {"Skv", 5}},
+      [](StringRef) -> Expected<uint64_t> { return 0x1000; },
+      [](StringRef) -> Expected<uint64_t> { return 0; });
+  ASSERT_TRUE(bool(bytes)) << toString(bytes.takeError());
+  EXPECT_EQ((*bytes)[pointer.offset], 0x50);
+  EXPECT_EQ((*bytes)[pointer.offset + 1], 0x10);
+  // The JSON keeps it.
+  auto again = Manifest::fromJSON(manifest.toJSON());
+  ASSERT_TRUE(bool(again)) << toString(again.takeError());
+  EXPECT_TRUE(again->kernels[0].args[0].value.has_value());
+  pointer.value = 1.5;
+  EXPECT_EQ(toString(manifest.validate()),
+            "kernels[0].args[0].value: expects a byte offset for a pointer");
+}
+
 TEST(ManifestTest, PackKernargErrors) {
   Manifest manifest = parseSample();
   auto pack = [&](const DimMap &dims, bool mapped) {

@@ -97,8 +97,10 @@ struct Buffer {
   Role role = Role::Input;
 };
 
-/// One explicit kernel argument. A pointer has `buffer`. A scalar has either a
-/// `value`, or a `buffer` with one element whose content is passed by value.
+/// One explicit kernel argument. A pointer has `buffer`, and as `value` the
+/// bytes it lies behind the buffer's start where that is not 0. A scalar has
+/// either a `value`, or a `buffer` with one element whose content is passed by
+/// value.
 struct Arg {
   std::string name;
   ArgKind kind = ArgKind::Pointer;

@@ -309,8 +309,14 @@ std::pair<Values, Value> ForwardKernel::exponentials(ArrayRef<Value> scores,
   Values x, p, packed;
   size_t done = 0, n = scores.size();
   for (size_t i = 0; i < n + lead + lag; ++i) {
+    // In f32 the maximum's own p has to be 1: both sides are rounded alike. In
+    // 16 bits P is rounded harder anyway, and one instruction less counts.
     if (i < n)
-      x.push_back(b.fma(scores[i], scale, nm));
+      x.push_back(c.kind == ElementKind::F32
+                      ? arith::AddFOp::create(
+                            b, arith::MulFOp::create(b, scores[i], scale), nm)
+                            .getResult()
+                      : b.fma(scores[i], scale, nm));
     if (i >= lead && i < n + lead)
       p.push_back(b.exp2(x[i - lead]));
     if (done + 2 + lead + lag <= i + 1) {
