@@ -242,6 +242,27 @@ uint64_t countSteps(const emu::WorkgroupTrace &trace) {
   return steps;
 }
 
+std::vector<uint64_t> getLoopAddresses(const emu::WorkgroupTrace &trace,
+                                       const emu::LoopInfo &loop) {
+  const emu::WaveTrace &wave = trace.waves.front();
+  SmallVector<size_t> starts;
+  for (auto [n, step] : enumerate(wave))
+    if (step.op == loop.header)
+      starts.push_back(n);
+  size_t begin = 0, length = 0;
+  for (size_t n = 1; n < starts.size(); ++n) {
+    size_t steps = starts[n] - starts[n - 1];
+    if (length && steps >= length)
+      continue;
+    begin = starts[n - 1];
+    length = steps;
+  }
+  std::vector<uint64_t> result;
+  for (const emu::TimedStep &step : ArrayRef(wave).slice(begin, length))
+    result.push_back(trace.program->ops[step.op].pc);
+  return result;
+}
+
 Expected<LaunchTiming> Device::time(const Launch &launch,
                                     const TimingOptions &options) {
   LaunchTiming result;
@@ -332,6 +353,8 @@ Expected<LaunchTiming> Device::time(const Launch &launch,
     if (isHeaviest)
       result.cu = std::move(*cu);
   }
+  if (result.cu.loop)
+    result.loopAddresses = getLoopAddresses(*heaviest, *result.cu.loop);
   if (options.sensitivities)
     for (const emu::Sensitivity &row : getSensitivities(table)) {
       Expected<emu::CUTiming> cu = simulate(row.table, *heaviest, false);
@@ -428,6 +451,10 @@ json::Object LaunchTiming::toJSON() const {
   result["lds_bytes"] = int64_t(resources.ldsBytes);
   result["clock_mhz"] = int64_t(cu.table.clockMHz);
   result["period"] = int64_t(period);
+  json::Array addresses;
+  for (uint64_t address : loopAddresses)
+    addresses.push_back(int64_t(address));
+  result["loop_addresses"] = std::move(addresses);
   result["samples"] = std::move(sampleArray);
   result["sensitivities"] = std::move(rows);
   result["launch"] = projection.toJSON();

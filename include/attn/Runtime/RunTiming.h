@@ -60,6 +60,9 @@ struct LaunchTiming {
   std::vector<TimedSample> samples;
   /// The compute unit with the heaviest of the samples.
   emu::CUTiming cu;
+  /// Addresses of the instructions of its shortest iteration in order: what a
+  /// loop executes when nothing rare happens. Empty without a loop.
+  std::vector<uint64_t> loopAddresses;
   std::vector<SensitivityRow> sensitivities;
   emu::LaunchProjection projection;
 

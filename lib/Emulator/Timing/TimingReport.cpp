@@ -83,7 +83,13 @@ json::Object attn::emu::toJSON(const CUTiming &timing) {
         {"steady", std::move(steady)},
     });
   }
+  json::Value loop = nullptr;
+  if (timing.loop)
+    loop = json::Object{
+        {"begin", int64_t(timing.program->ops[timing.loop->header].pc)},
+        {"end", int64_t(timing.program->ops[timing.loop->latch].pc)}};
   return json::Object{
+      {"loop", std::move(loop)},
       {"kernel", timing.program->kernel},
       {"chip", getChipName(timing.program->chip)},
       {"clocks", int64_t(timing.clocks)},

@@ -20,6 +20,7 @@ void printTiming(const CUTiming &timing, llvm::raw_ostream &os);
 /// {"kernel", "chip", "clocks", "workgroups", "iterations",
 ///  "iteration_clocks", "mfma_efficiency", "total_mfma_efficiency",
 ///  "prologue_clocks", "epilogue_clocks", "lds_conflicts",
+///  "loop": {"begin", "end"} (addresses of its first and last instruction),
 ///  "simds": [{"iteration_clocks", "mfma_efficiency", "matrix_busy",
 ///             "vector_busy"}],
 ///  "waves": [{"workgroup", "wave", "simd", "begin", "end",

@@ -1,0 +1,369 @@
+"""Modelled clocks and time of the GPU kernels beside published figures."""
+
+import argparse
+import concurrent.futures
+import dataclasses
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LLVM = pathlib.Path("/usr/lib/llvm-22/bin")
+CHIPS = ("gfx950", "gfx942")
+# Keys of one step of 256 rows: a step is 32 * D clocks of MFMA on both chips.
+STEP_KEYS = {"gfx950": 128, "gfx942": 64}
+
+# B, S, H, Hkv, D.
+SHAPES = (
+    (2, 2048, 16, 16, 128),
+    (2, 4096, 16, 16, 128),
+    (1, 8192, 16, 16, 128),
+    (2, 2048, 16, 2, 128),
+    (4, 2048, 8, 8, 64),
+    (8, 1024, 16, 16, 128),
+)
+# MI350X, bf16, causal, us, in the order of SHAPES.
+PUBLISHED = {
+    ("FlyDSL", False): (51.4, 156.0, 263.0, 51.3, 40.5, 57.4),
+    ("FlyDSL", True): (51.3, 154.7, 262.8, 50.4, 38.7, 58.5),
+    ("CK", True): (82.2, 175.9, 342.3, 83.4, 61.6, 81.2),
+    ("assembly", True): (60.9, 124.0, 230.1, 62.0, None, 49.6),
+}
+# Published clocks of a 256 x 128 step, D = 128 bf16, gfx950, and of a 256 x 64
+# step, gfx942.
+PUBLISHED_STEPS = {
+    "gfx950": (("MFMA only", 4105), ("Gluon lazy", 4306), ("FlyDSL lazy", 4621), ("Gluon eager", 4752), ("assembly", 5380)),
+    "gfx942": (("assembly, truncating", 4888), ("assembly, to nearest", 6016)),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    chip: str
+    dtype: str
+    d: int
+    dv: int
+    # One of them: clocks of a step at most, efficiency at least.
+    clocks: float = 0
+    efficiency: float = 0
+
+
+TARGETS = (
+    Target("gfx950", "bf16", 128, 128, clocks=4200),
+    Target("gfx950", "f16", 128, 128, clocks=4200),
+    Target("gfx950", "bf16", 64, 64, efficiency=0.68),
+    Target("gfx950", "bf16", 192, 128, efficiency=0.95),
+    Target("gfx950", "bf16", 96, 96, efficiency=0.75),
+    Target("gfx950", "bf16", 80, 80, efficiency=0.75),
+    Target("gfx950", "bf16", 256, 256, efficiency=0.75),
+    Target("gfx942", "bf16", 128, 128, clocks=4250),
+    Target("gfx942", "bf16", 64, 64, efficiency=0.73),
+)
+
+
+def program(shape, dv, dtype, causal, lse):
+    b, s, h, hkv, d = shape
+    q, k = f"memref<{b}x{h}x{s}x{d}x{dtype}>", f"memref<{b}x{hkv}x{s}x{d}x{dtype}>"
+    v, o = f"memref<{b}x{hkv}x{s}x{dv}x{dtype}>", f"memref<{b}x{h}x{s}x{dv}x{dtype}>"
+    row = f"memref<{b}x{h}x{s}xf32>"
+    return f"""
+func.func @main(%query: {q}, %key: {k}, %value: {v}, %output: {o}{f", %lse: {row}" if lse else ""}) {{
+  attn.attention ins(%query, %key, %value : {q}, {k}, {v})
+      outs(%output{", %lse" if lse else ""} : {o}{f", {row}" if lse else ""}){" {causal}" if causal else ""}
+  return
+}}
+"""
+
+
+def run(*command):
+    result = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if result.returncode:
+        raise RuntimeError(result.stderr.strip() or f"{command[0]} failed")
+    return result.stdout
+
+
+def mca_clocks(code, chip, launch):
+    """llvm-mca's bound for the main loop, clocks of a SIMD an iteration.
+
+    Its unit is an issue turn of 4 clocks. The vector and the matrix pipe are
+    used by all waves of the SIMD, issue slots by one wave alone.
+    """
+    if not launch["loop_addresses"]:
+        return None
+    text = {}
+    for line in run(ROOT / "build/bin/attn-run", code, "--disassemble").splitlines():
+        if match := re.match(r"\s*([0-9a-f]+)  (?:[0-9A-F]{8} )+\s*(.*)", line):
+            text[int(match[1], 16)] = match[2]
+    lines = [text[address] for address in launch["loop_addresses"]]
+    source = code.with_suffix(".loop.s")
+    source.write_text("\n".join(lines) + "\n")
+    text = run(
+        LLVM / "llvm-mca", "-mtriple=amdgcn-amd-amdhsa", f"-mcpu={chip}", "-iterations=10", "-instruction-info=false", source
+    )
+    slots = float(re.search(r"Block RThroughput:\s*([\d.]+)", text)[1])
+    names = re.findall(r"^\[\d+\]\s+- (\w+)$", text, re.M)
+    values = re.search(r"Resource pressure per iteration:\n.*\n(.*)\n", text)[1].split()
+    pressure = dict(zip(names, (0.0 if value == "-" else float(value) for value in values)))
+    waves = sum(wave["simd"] == 0 for wave in launch["waves"])
+    return 4 * max(slots, waves * max(pressure["HWVALU"], pressure["HWXDL"]))
+
+
+def measure(chip, shape, dtype, causal, lse, dv=None, timeline=None):
+    """One row, with what the tables need besides."""
+    b, s, h, hkv, d = shape
+    dv = dv or d
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        source, code, manifest = (folder / name for name in ("k.mlir", "k.hsaco", "k.json"))
+        source.write_text(program(shape, dv, dtype, causal, lse))
+        run(ROOT / "build/bin/attn-compile", source, f"--chip={chip}", "-o", code, f"--manifest={manifest}")
+        extra = [f"--timeline={timeline}"] if timeline else []
+        report = json.loads(run(ROOT / "build/bin/attn-run", code, f"--manifest={manifest}", "--timing=json", *extra))
+        # The launch that does the work, should there be others.
+        launch = max(report["launches"], key=lambda item: item["clocks"])
+        mca = mca_clocks(code, chip, launch)
+    us = sum(item["launch"]["projected_us"] - item["launch"]["overhead_us"] for item in report["launches"])
+    us += report["launches"][0]["launch"]["overhead_us"]
+    # Rows and keys of one iteration on one compute unit.
+    tile = 16
+    while launch["period"] * tile < s:
+        tile *= 2
+    rows = tile * launch["workgroups"]
+    ideal = 32 * (d + dv) / 2
+    clocks = efficiency = None
+    scale = 1
+    if launch["iteration_clocks"]:
+        keys = 32
+        while keys * launch["iterations"] < s:
+            keys *= 2
+        scale = 256 / rows * STEP_KEYS[chip] / keys
+        clocks = launch["iteration_clocks"] * scale
+        efficiency = ideal / clocks
+    flops = 2 * b * h * s * s * (d + dv) / (2 if causal else 1)
+    row = {
+        "chip": chip,
+        "head_dim": d,
+        "dtype": dtype,
+        "shape": list(shape),
+        "causal": causal,
+        "lse": lse,
+        "mode": "default",
+        "clk_per_step": clocks and round(clocks, 1),
+        "mfma_efficiency": efficiency and round(efficiency, 4),
+        "vgprs": launch["vgprs"],
+        "lds_bytes": launch["lds_bytes"],
+        "projected_us": round(us, 2),
+        "tflops": round(flops / us / 1e6, 1),
+    }
+    extra = {
+        "dv": dv,
+        "mca_clk_per_step": mca and round(mca * scale, 1),
+        "sensitivities": {item["name"]: round(item["iteration_clocks"] * scale) for item in launch["sensitivities"]},
+        "lds_conflicts": launch["lds_conflicts"],
+        "workgroups_per_cu": launch["launch"]["workgroups_per_cu"],
+        "tile": tile,
+    }
+    return row, extra
+
+
+def is_met(target, row):
+    if row["clk_per_step"] is None:
+        return False
+    if target.clocks:
+        return row["clk_per_step"] <= target.clocks
+    return row["mfma_efficiency"] >= target.efficiency
+
+
+def target_table(results):
+    yield "| chip | D | type | clk a step | MFMA | target | | llvm-mca | VGPRs | LDS conflicts | slow barrier | read + 4 | exp x 1.5 | all three | half LDS |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
+    for target, result in results:
+        d = f"{target.d}" if target.d == target.dv else f"{target.d}/{target.dv}"
+        wanted = f"<= {target.clocks} clk" if target.clocks else f">= {target.efficiency:.0%}"
+        if isinstance(result, str):
+            yield f"| {target.chip} | {d} | {target.dtype} | {result} | | {wanted} | missed |" + " |" * 8
+            continue
+        row, extra = result
+        rows = extra["sensitivities"]
+        names = ("barrier 32 clk", "MFMA read + 4 clk", "exp x 1.5", "all three", "half LDS bandwidth")
+        yield (
+            f"| {target.chip} | {d} | {target.dtype} | {row['clk_per_step']:.0f} | {row['mfma_efficiency']:.1%} | {wanted} | "
+            f"{'met' if is_met(target, row) else 'missed'} | {extra['mca_clk_per_step']:.0f} | {row['vgprs']} | "
+            f"{extra['lds_conflicts']:.0f} | " + " | ".join(str(rows[name]) for name in names) + " |"
+        )
+
+
+def shape_table(results):
+    yield "| chip | B, S, H, Hkv, D | causal | LSE | clk a step | MFMA | us | TFLOPS | FlyDSL | CK | assembly |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|"
+    for key, result in results:
+        chip, shape, causal, lse = key
+        published = []
+        for name in ("FlyDSL", "CK", "assembly"):
+            values = PUBLISHED.get((name, lse)) if chip == "gfx950" and causal else None
+            value = values[SHAPES.index(shape)] if values else None
+            published.append("" if value is None else f"{value}")
+        text = ", ".join(map(str, shape))
+        yes = ("no", "yes")
+        if isinstance(result, str):
+            yield f"| {chip} | {text} | {yes[causal]} | {yes[lse]} | {result} | | | | " + " | ".join(published) + " |"
+            continue
+        row, _ = result
+        step = "" if row["clk_per_step"] is None else f"{row['clk_per_step']:.0f} | {row['mfma_efficiency']:.1%}"
+        yield (
+            f"| {chip} | {text} | {yes[causal]} | {yes[lse]} | {step or ' | '} | {row['projected_us']:.1f} | {row['tflops']:.0f} | "
+            + " | ".join(published)
+            + " |"
+        )
+
+
+def plot(results):
+    """Bars of modelled and published us, gfx950, causal, with LSE."""
+    colors = {"model": "#3366cc", "FlyDSL": "#dd8833", "CK": "#999999", "assembly": "#66aa55"}
+    groups = []
+    for index, shape in enumerate(SHAPES):
+        result = dict(results).get(("gfx950", shape, True, True))
+        if result is None or isinstance(result, str):
+            continue
+        bars = {"model": result[0]["projected_us"]}
+        bars.update({name: values[index] for (name, lse), values in PUBLISHED.items() if lse and values[index]})
+        groups.append((shape, bars))
+    top = max((max(bars.values()) for _, bars in groups), default=1)
+    width, height, base = 1000, 340, 270
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
+        '<rect width="100%" height="100%" fill="white"/>',
+        '<text x="40" y="20" font-size="14">us, bf16, causal, with LSE: modelled (gfx950, 2.2 GHz) and published (MI350X)</text>',
+    ]
+    for index, (shape, bars) in enumerate(groups):
+        x = 50 + index * 155
+        for name in colors:
+            if name not in bars:
+                continue
+            tall = bars[name] * 220 / top
+            parts.append(f'<rect x="{x}" y="{base - tall:.1f}" width="28" height="{tall:.1f}" fill="{colors[name]}"/>')
+            parts.append(f'<text x="{x + 14}" y="{base - tall - 4:.1f}" text-anchor="middle">{bars[name]:.0f}</text>')
+            x += 31
+        parts.append(f'<text x="{50 + index * 155 + 60}" y="{base + 16}" text-anchor="middle">{", ".join(map(str, shape))}</text>')
+    for index, name in enumerate(colors):
+        parts.append(f'<rect x="{50 + 110 * index}" y="{base + 34}" width="12" height="12" fill="{colors[name]}"/>')
+        parts.append(f'<text x="{68 + 110 * index}" y="{base + 44}">{name}</text>')
+    parts.append("</svg>")
+    return "\n".join(parts) + "\n"
+
+
+LIMITS = """\
+Nothing here ran on silicon. The figures are those of the timing model of
+[Timing.md](Timing.md), which lists what it leaves out: instruction fetch, power
+limits, and contention in L2 and HBM beyond a bandwidth bound. Published times
+are measured, so a modelled time that is shorter than a published one is a
+prediction, not a result. The model reads about 5 % low on the best published
+loop.
+"""
+
+
+def page(targets, shapes):
+    steps = "\n".join(
+        f"| {chip} | {name} | {clocks} |" for chip, rows in PUBLISHED_STEPS.items() for name, clocks in rows
+    )
+    return f"""# Modelled performance
+
+Written by `utils/bench kernels --docs`; do not edit.
+
+{LIMITS}
+## Loops
+
+Clocks of a SIMD for 256 rows of Q and 128 keys (gfx942: 64 keys); the ideal is
+32 D. The last columns change one constant of the model each. llvm-mca's column
+is its bound from issue slots and pipes, which knows no barriers and no shadow.
+
+{chr(10).join(target_table(targets))}
+
+Published, D = 128, bf16:
+
+| chip | kernel | clk a step |
+|---|---|---|
+{steps}
+
+![Two iterations of the gfx950 kernel](images/timeline-gfx950.svg)
+
+## Launches
+
+bf16, at the nominal clock (gfx950 2.2 GHz, gfx942 2.1 GHz), 2 us of start and
+end included. The published columns are MI350X measurements.
+
+![Modelled and published times](images/kernels.svg)
+
+{chr(10).join(shape_table(shapes))}
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print rows as JSON")
+    parser.add_argument("--chip", choices=CHIPS, help="one chip only")
+    parser.add_argument("--quick", action="store_true", help="targets and the first shape only")
+    parser.add_argument("--jobs", type=int, default=2, help="kernels at a time")
+    parser.add_argument("--docs", action="store_true", help="write docs/Performance.md and its pictures")
+    options = parser.parse_args()
+    if options.docs and (options.quick or options.chip):
+        parser.error("--docs needs all rows")
+    chips = [options.chip] if options.chip else CHIPS
+    shapes = SHAPES[:1] if options.quick else SHAPES
+    targets = [target for target in TARGETS if target.chip in chips]
+    keys = [(chip, shape, causal, lse) for chip in chips for shape in shapes for causal in (True, False) for lse in (True, False)]
+
+    images = ROOT / "docs/images"
+    timeline = None
+    if options.docs:
+        images.mkdir(exist_ok=True)
+        timeline = images / "timeline-gfx950.svg"
+    done = 0
+
+    def attempt(*arguments, **keywords):
+        nonlocal done
+        try:
+            result = measure(*arguments, **keywords)
+        except RuntimeError as error:
+            result = str(error).splitlines()[-1]
+        done += 1
+        if sys.stderr.isatty():
+            print(f"\r{done} of {len(targets) + len(keys)}", end="", file=sys.stderr, flush=True)
+        return result
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        target_jobs = [
+            pool.submit(
+                attempt, t.chip, (2, 2048, 16, 16, t.d), t.dtype, False, False, t.dv, timeline if t is TARGETS[0] else None
+            )
+            for t in targets
+        ]
+        shape_jobs = [pool.submit(attempt, chip, shape, "bf16", causal, lse) for chip, shape, causal, lse in keys]
+        target_results = [(target, job.result()) for target, job in zip(targets, target_jobs)]
+        shape_results = [(key, job.result()) for key, job in zip(keys, shape_jobs)]
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+
+    failures = [result for _, result in target_results + shape_results if isinstance(result, str)]
+    if options.docs:
+        (ROOT / "docs/Performance.md").write_text(page(target_results, shape_results))
+        (images / "kernels.svg").write_text(plot(shape_results))
+    if options.json:
+        rows = [result[0] for _, result in target_results + shape_results if not isinstance(result, str)]
+        print(json.dumps({"rows": rows}, indent=1))
+    else:
+        print("\n".join(target_table(target_results)))
+        print()
+        print("\n".join(shape_table(shape_results)))
+        print()
+        print(LIMITS)
+    for failure in failures:
+        print(f"error: {failure}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
