@@ -386,10 +386,6 @@ class _Builder:
 
     def _view(self, name, view):
         element = element_type(view.base)
-        if self.device.is_gpu:
-            # A kernel's buffers are arguments: the strides are in their types.
-            type_ = f"memref<{_sizes(view)}x{element}, strided<[{_strides(view)}]>>"
-            return self._argument(name, type_, view.read().copy()), type_
         base_type = f"memref<{view.base.size}x{element}>"
         base = self._argument(name, base_type, view.base)
         offset, shown = str(view.offset), str(view.offset)
