@@ -539,8 +539,10 @@ static Error validateArg(const Manifest &manifest, const Kernel &kernel,
                               size, kernel.kernargBytes, arg.offset));
   if (arg.kind == ArgKind::Pointer) {
     if (!arg.buffer)
-      return fieldError(path + ".value",
-                        "expects buffer for a pointer, but got a value");
+      return fieldError(path, arg.value ? "expects buffer for a pointer, but "
+                                          "got a value alone"
+                                        : "expects buffer for a pointer, but "
+                                          "got nothing");
     if (arg.value && !std::holds_alternative<SizeExpr>(*arg.value))
       return fieldError(path + ".value", "expects a byte offset for a pointer");
   } else if (arg.buffer.has_value() == arg.value.has_value()) {

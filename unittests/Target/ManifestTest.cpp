@@ -178,8 +178,11 @@ TEST(ManifestTest, ValidationErrors) {
             "kernels[0].args[0].buffer: expects the name of a buffer, but got "
             "'q'");
   EXPECT_EQ(mutated("\"buffer\": \"query\"", "\"value\": 0"),
-            "kernels[0].args[0].value: expects buffer for a pointer, but got a "
-            "value");
+            "kernels[0].args[0]: expects buffer for a pointer, but got a value "
+            "alone");
+  EXPECT_EQ(mutated("\"buffer\": \"query\"", "\"note\": 0"),
+            "kernels[0].args[0]: expects buffer for a pointer, but got "
+            "nothing");
   EXPECT_EQ(mutated("\"value\": \"Sq\"", "\"values\": \"Sq\""),
             "kernels[0].args[1]: expects buffer or value, but got neither");
   EXPECT_EQ(
