@@ -173,6 +173,23 @@ static EncodeOptions f16Options(const FloatMode &mode) {
   return options;
 }
 
+/// The common case of a conversion from f32: a normal result in range, to
+/// nearest even or toward zero. False leaves the work to encode().
+static inline bool encodeNormal(float value, unsigned manBits, unsigned bias,
+                                unsigned maxCode, bool nearest,
+                                uint32_t &code) {
+  uint32_t magnitude = asBits(value) & 0x7fffffff;
+  uint32_t smallest = (127 - bias + 1) << 23; // of the normal results
+  if (magnitude < smallest || magnitude >= 0x7f800000)
+    return false;
+  unsigned shift = 23 - manBits;
+  uint32_t rebased = magnitude - ((127 - bias) << 23);
+  if (nearest)
+    rebased += (1u << (shift - 1)) - 1 + (rebased >> shift & 1);
+  code = rebased >> shift;
+  return code <= maxCode;
+}
+
 uint16_t attn::emu::cvtF16F32(float value, const FloatMode &f32Mode,
                               const FloatMode &f16Mode) {
   return encode(FloatFormat::F16, flushIn(value, f32Mode), f16Options(f16Mode));
@@ -183,6 +200,9 @@ float attn::emu::cvtF32F16(uint16_t value, const FloatMode &f16Mode) {
 }
 
 uint16_t attn::emu::cvtPkRtzF16F32(float value) {
+  uint32_t code;
+  if (encodeNormal(value, 10, 15, 0x7bff, /*nearest=*/false, code))
+    return code | (asBits(value) >> 16 & 0x8000);
   EncodeOptions options;
   options.round = Rounding::TowardZero;
   return encode(FloatFormat::F16, value, options);
@@ -320,6 +340,11 @@ FloatFormat attn::emu::getFP8Format(bool isBF8, bool isOCP) {
 }
 
 uint8_t attn::emu::cvtFP8F32(FloatFormat format, float value, bool saturate) {
+  const FormatInfo &info = getFormatInfo(format);
+  uint32_t code;
+  if (encodeNormal(value, info.manBits, info.bias, info.maxCode,
+                   /*nearest=*/true, code))
+    return code | (asBits(value) >> 24 & 0x80);
   EncodeOptions options;
   options.saturate = saturate;
   return encode(format, value, options);

@@ -238,4 +238,36 @@ TEST_P(BlockCorpus, Ids) {
   }
 }
 
+TEST_P(BlockCorpus, F8_LastWorkgroupOfALargeGrid) {
+  // The largest legal y and z; only the last workgroup runs, in a buffer of
+  // which nothing else is touched.
+  const CodeObject &object = compileCorpus("block.cl", variant());
+  Machine machine(object.getChip());
+  uint64_t groups = uint64_t(2) * 65535 * 3, bytes = groups * 64 * 16;
+  auto out = machine.allocate("out", bytes);
+  ASSERT_TRUE(bool(out)) << llvm::toString(out.takeError());
+  auto kernel = object.getKernel("ids");
+  ASSERT_TRUE(bool(kernel)) << llvm::toString(kernel.takeError());
+  KernargBuilder kernarg(**kernel);
+  ASSERT_FALSE(bool(kernarg.setValue(0, *out)));
+  LaunchConfig config;
+  config.kernel = "ids";
+  config.grid = {2, 65535, 3};
+  LaunchOptions options;
+  options.checks = CheckSet::all();
+  options.workgroupBegin = groups - 1;
+  auto report = machine.launch(object, config, kernarg.getBytes(), options);
+  ASSERT_TRUE(bool(report)) << llvm::toString(report.takeError());
+  EXPECT_TRUE(report->isClean());
+  EXPECT_EQ(report->statistics.workgroups, 1u);
+  // The kernel's packing lets y's high bits run into z's.
+  const auto *words = reinterpret_cast<const int32_t *>(
+      machine.getHostPointer(*out + (groups - 1) * 64 * 16));
+  for (int lane = 0; lane != 64; ++lane) {
+    EXPECT_EQ(words[4 * lane], int32_t(1 | 65534u << 10 | 2u << 20));
+    EXPECT_EQ(words[4 * lane + 1], lane);
+    EXPECT_EQ(words[4 * lane + 3], int32_t(groups));
+  }
+}
+
 } // namespace

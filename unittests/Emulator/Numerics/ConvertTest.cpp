@@ -245,6 +245,38 @@ TEST(ConvertTest, F16AndBF16FromF32) {
   EXPECT_EQ(cvtBF16F32(asFloat(0x3f818000)), 0x3f82u);
 }
 
+TEST(ConvertTest, FP8FromF32) {
+  for (const FormatCase &c : formatCases) {
+    if (c.bits != 8)
+      continue;
+    for (uint32_t bits : makeF32Inputs(20000)) {
+      float value = asFloat(bits);
+      if (!std::isfinite(value))
+        continue;
+      APFloat expected(value);
+      bool loses;
+      expected.convert(c.semantics, APFloat::rmNearestTiesToEven, &loses);
+      uint8_t code = cvtFP8F32(c.format, value, /*saturate=*/false);
+      if (expected.isNaN())
+        ASSERT_TRUE(std::isnan(decode(c.format, code))) << std::hex << bits;
+      else
+        ASSERT_EQ(expected.bitcastToAPInt().getZExtValue(), code)
+            << std::hex << bits << " format " << unsigned(c.format);
+    }
+    // Every pair of neighbours: below, at and above the middle.
+    for (unsigned code = 0; code + 1 < getFormatInfo(c.format).maxCode;
+         ++code) {
+      float low = float(decode(c.format, code));
+      float high = float(decode(c.format, code + 1));
+      float middle = (low + high) / 2;
+      EXPECT_EQ(cvtFP8F32(c.format, middle, true), code + (code & 1));
+      EXPECT_EQ(cvtFP8F32(c.format, std::nextafter(middle, 0.0f), true), code);
+      EXPECT_EQ(cvtFP8F32(c.format, std::nextafter(middle, 1e9f), true),
+                code + 1);
+    }
+  }
+}
+
 TEST(ConvertTest, DenormalModes) {
   FloatMode keep, flush;
   flush.denormIn = flush.denormOut = false;
