@@ -35,7 +35,13 @@ PUBLISHED = {
 # Published clocks of a 256 x 128 step, D = 128 bf16, gfx950, and of a 256 x 64
 # step, gfx942.
 PUBLISHED_STEPS = {
-    "gfx950": (("MFMA only", 4105), ("Gluon lazy", 4306), ("FlyDSL lazy", 4621), ("Gluon eager", 4752), ("assembly", 5380)),
+    "gfx950": (
+        ("MFMA only", 4105),
+        ("Gluon lazy", 4306),
+        ("FlyDSL lazy", 4621),
+        ("Gluon eager", 4752),
+        ("assembly", 5380),
+    ),
     "gfx942": (("assembly, truncating", 4888), ("assembly, to nearest", 6016)),
 }
 
@@ -64,10 +70,12 @@ TARGETS = (
 )
 
 
-def program(shape, dv, dtype, causal, lse):
+def program(shape, dv, dtype, causal, lse, keys=None):
+    """One op on memrefs; `keys` is the length of K and V, that of Q by default."""
     b, s, h, hkv, d = shape
-    q, k = f"memref<{b}x{h}x{s}x{d}x{dtype}>", f"memref<{b}x{hkv}x{s}x{d}x{dtype}>"
-    v, o = f"memref<{b}x{hkv}x{s}x{dv}x{dtype}>", f"memref<{b}x{h}x{s}x{dv}x{dtype}>"
+    keys = keys or s
+    q, k = f"memref<{b}x{h}x{s}x{d}x{dtype}>", f"memref<{b}x{hkv}x{keys}x{d}x{dtype}>"
+    v, o = f"memref<{b}x{hkv}x{keys}x{dv}x{dtype}>", f"memref<{b}x{h}x{s}x{dv}x{dtype}>"
     row = f"memref<{b}x{h}x{s}xf32>"
     return f"""
 func.func @main(%query: {q}, %key: {k}, %value: {v}, %output: {o}{f", %lse: {row}" if lse else ""}) {{
@@ -79,7 +87,9 @@ func.func @main(%query: {q}, %key: {k}, %value: {v}, %output: {o}{f", %lse: {row
 
 
 def run(*command):
-    result = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    result = subprocess.run(
+        [str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     if result.returncode:
         raise RuntimeError(result.stderr.strip() or f"{command[0]} failed")
     return result.stdout
@@ -101,7 +111,12 @@ def mca_clocks(code, chip, launch):
     source = code.with_suffix(".loop.s")
     source.write_text("\n".join(lines) + "\n")
     text = run(
-        LLVM / "llvm-mca", "-mtriple=amdgcn-amd-amdhsa", f"-mcpu={chip}", "-iterations=10", "-instruction-info=false", source
+        LLVM / "llvm-mca",
+        "-mtriple=amdgcn-amd-amdhsa",
+        f"-mcpu={chip}",
+        "-iterations=10",
+        "-instruction-info=false",
+        source,
     )
     slots = float(re.search(r"Block RThroughput:\s*([\d.]+)", text)[1])
     names = re.findall(r"^\[\d+\]\s+- (\w+)$", text, re.M)
@@ -111,22 +126,29 @@ def mca_clocks(code, chip, launch):
     return 4 * max(slots, waves * max(pressure["HWVALU"], pressure["HWXDL"]))
 
 
+def time_program(text, chip, timeline=None):
+    """The launches that attn-run --timing reports, the one that does the work, and
+    llvm-mca's bound for its loop."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        source, code, manifest = (folder / name for name in ("k.mlir", "k.hsaco", "k.json"))
+        source.write_text(text)
+        compiler, runner = ROOT / "build/bin/attn-compile", ROOT / "build/bin/attn-run"
+        run(compiler, source, f"--chip={chip}", "-o", code, f"--manifest={manifest}")
+        extra = [f"--timeline={timeline}"] if timeline else []
+        report = run(runner, code, f"--manifest={manifest}", "--timing=json", *extra)
+        launches = json.loads(report)["launches"]
+        launch = max(launches, key=lambda item: item["clocks"])
+        return launches, launch, mca_clocks(code, chip, launch)
+
+
 def measure(chip, shape, dtype, causal, lse, dv=None, timeline=None):
     """One row, with what the tables need besides."""
     b, s, h, hkv, d = shape
     dv = dv or d
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        source, code, manifest = (folder / name for name in ("k.mlir", "k.hsaco", "k.json"))
-        source.write_text(program(shape, dv, dtype, causal, lse))
-        run(ROOT / "build/bin/attn-compile", source, f"--chip={chip}", "-o", code, f"--manifest={manifest}")
-        extra = [f"--timeline={timeline}"] if timeline else []
-        report = json.loads(run(ROOT / "build/bin/attn-run", code, f"--manifest={manifest}", "--timing=json", *extra))
-        # The launch that does the work, should there be others.
-        launch = max(report["launches"], key=lambda item: item["clocks"])
-        mca = mca_clocks(code, chip, launch)
-    us = sum(item["launch"]["projected_us"] - item["launch"]["overhead_us"] for item in report["launches"])
-    us += report["launches"][0]["launch"]["overhead_us"]
+    launches, launch, mca = time_program(program(shape, dv, dtype, causal, lse), chip, timeline)
+    us = sum(item["launch"]["projected_us"] - item["launch"]["overhead_us"] for item in launches)
+    us += launches[0]["launch"]["overhead_us"]
     # Rows and keys of one iteration on one compute unit.
     tile = 16
     while launch["period"] * tile < s:
@@ -161,12 +183,41 @@ def measure(chip, shape, dtype, causal, lse, dv=None, timeline=None):
     extra = {
         "dv": dv,
         "mca_clk_per_step": mca and round(mca * scale, 1),
-        "sensitivities": {item["name"]: round(item["iteration_clocks"] * scale) for item in launch["sensitivities"]},
+        "sensitivities": {
+            item["name"]: round(item["iteration_clocks"] * scale)
+            for item in launch["sensitivities"]
+        },
         "lds_conflicts": launch["lds_conflicts"],
         "workgroups_per_cu": launch["launch"]["workgroups_per_cu"],
         "tile": tile,
     }
     return row, extra
+
+
+SWEEP_ROWS = (1, 16, 64, 128, 200, 256, 300, 512)
+SWEEP_KEYS = (1, 32, 63, 64, 65, 128, 200, 256, 512, 1000, 1024)
+
+
+def sweep(chip, rows, keys, dtype="bf16", d=128):
+    """Clocks of the longest workgroup, and the share of them that the products
+    of the head it belongs to would take at full rate."""
+    shape = (4, rows, 16, 16, d)
+    _, launch, _ = time_program(program(shape, d, dtype, False, False, keys), chip)
+    clocks = launch["clocks"]
+    ideal = 32 * d * min(rows / launch["period"], 256) / 256 * keys / STEP_KEYS[chip]
+    return clocks, ideal * launch["workgroups"] / clocks
+
+
+def sweep_table(results):
+    rows = sorted({row for _, row, _ in results})
+    yield "| keys | " + " | ".join(f"{row} rows" for row in rows) + " |"
+    yield "|---" * (len(rows) + 1) + "|"
+    for keys in sorted({keys for _, _, keys in results}):
+        cells = []
+        for row in rows:
+            (result,) = (r for (_, x, y), r in results.items() if (x, y) == (row, keys))
+            cells.append(result if isinstance(result, str) else f"{result[0]}, {result[1]:.0%}")
+        yield f"| {keys} | " + " | ".join(cells) + " |"
 
 
 def is_met(target, row):
@@ -188,11 +239,19 @@ def target_table(results):
             continue
         row, extra = result
         rows = extra["sensitivities"]
-        names = ("barrier 32 clk", "MFMA read + 4 clk", "exp x 1.5", "all three", "half LDS bandwidth")
+        names = (
+            "barrier 32 clk",
+            "MFMA read + 4 clk",
+            "exp x 1.5",
+            "all three",
+            "half LDS bandwidth",
+        )
         yield (
             f"| {target.chip} | {d} | {target.dtype} | {row['clk_per_step']:.0f} | {row['mfma_efficiency']:.1%} | {wanted} | "
             f"{'met' if is_met(target, row) else 'missed'} | {extra['mca_clk_per_step']:.0f} | {row['vgprs']} | "
-            f"{extra['lds_conflicts']:.0f} | " + " | ".join(str(rows[name]) for name in names) + " |"
+            f"{extra['lds_conflicts']:.0f} | "
+            + " | ".join(str(rows[name]) for name in names)
+            + " |"
         )
 
 
@@ -209,10 +268,16 @@ def shape_table(results):
         text = ", ".join(map(str, shape))
         yes = ("no", "yes")
         if isinstance(result, str):
-            yield f"| {chip} | {text} | {yes[causal]} | {yes[lse]} | {result} | | | | " + " | ".join(published) + " |"
+            yield f"| {chip} | {text} | {yes[causal]} | {yes[lse]} | {result} | | | | " + " | ".join(
+                published
+            ) + " |"
             continue
         row, _ = result
-        step = "" if row["clk_per_step"] is None else f"{row['clk_per_step']:.0f} | {row['mfma_efficiency']:.1%}"
+        step = (
+            ""
+            if row["clk_per_step"] is None
+            else f"{row['clk_per_step']:.0f} | {row['mfma_efficiency']:.1%}"
+        )
         yield (
             f"| {chip} | {text} | {yes[causal]} | {yes[lse]} | {step or ' | '} | {row['projected_us']:.1f} | {row['tflops']:.0f} | "
             + " | ".join(published)
@@ -229,7 +294,13 @@ def plot(results):
         if result is None or isinstance(result, str):
             continue
         bars = {"model": result[0]["projected_us"]}
-        bars.update({name: values[index] for (name, lse), values in PUBLISHED.items() if lse and values[index]})
+        bars.update(
+            {
+                name: values[index]
+                for (name, lse), values in PUBLISHED.items()
+                if lse and values[index]
+            }
+        )
         groups.append((shape, bars))
     top = max((max(bars.values()) for _, bars in groups), default=1)
     width, height, base = 1000, 340, 270
@@ -244,12 +315,20 @@ def plot(results):
             if name not in bars:
                 continue
             tall = bars[name] * 220 / top
-            parts.append(f'<rect x="{x}" y="{base - tall:.1f}" width="28" height="{tall:.1f}" fill="{colors[name]}"/>')
-            parts.append(f'<text x="{x + 14}" y="{base - tall - 4:.1f}" text-anchor="middle">{bars[name]:.0f}</text>')
+            parts.append(
+                f'<rect x="{x}" y="{base - tall:.1f}" width="28" height="{tall:.1f}" fill="{colors[name]}"/>'
+            )
+            parts.append(
+                f'<text x="{x + 14}" y="{base - tall - 4:.1f}" text-anchor="middle">{bars[name]:.0f}</text>'
+            )
             x += 31
-        parts.append(f'<text x="{50 + index * 155 + 60}" y="{base + 16}" text-anchor="middle">{", ".join(map(str, shape))}</text>')
+        parts.append(
+            f'<text x="{50 + index * 155 + 60}" y="{base + 16}" text-anchor="middle">{", ".join(map(str, shape))}</text>'
+        )
     for index, name in enumerate(colors):
-        parts.append(f'<rect x="{50 + 110 * index}" y="{base + 34}" width="12" height="12" fill="{colors[name]}"/>')
+        parts.append(
+            f'<rect x="{50 + 110 * index}" y="{base + 34}" width="12" height="12" fill="{colors[name]}"/>'
+        )
         parts.append(f'<text x="{68 + 110 * index}" y="{base + 44}">{name}</text>')
     parts.append("</svg>")
     return "\n".join(parts) + "\n"
@@ -265,9 +344,11 @@ loop.
 """
 
 
-def page(targets, shapes):
+def page(targets, shapes, sweeps):
     steps = "\n".join(
-        f"| {chip} | {name} | {clocks} |" for chip, rows in PUBLISHED_STEPS.items() for name, clocks in rows
+        f"| {chip} | {name} | {clocks} |"
+        for chip, rows in PUBLISHED_STEPS.items()
+        for name, clocks in rows
     )
     return f"""# Modelled performance
 
@@ -298,6 +379,13 @@ end included. The published columns are MI350X measurements.
 ![Modelled and published times](images/kernels.svg)
 
 {chr(10).join(shape_table(shapes))}
+
+## Small and ragged problems
+
+gfx950, bf16, D = 128, 64 heads: clocks of the longest workgroup, start and end
+included, and the share of them that its products take at full rate.
+
+{chr(10).join(sweep_table(sweeps))}
 """
 
 
@@ -306,15 +394,24 @@ def main():
     parser.add_argument("--json", action="store_true", help="print rows as JSON")
     parser.add_argument("--chip", choices=CHIPS, help="one chip only")
     parser.add_argument("--quick", action="store_true", help="targets and the first shape only")
+    parser.add_argument("--sweep", action="store_true", help="small and ragged problems instead")
     parser.add_argument("--jobs", type=int, default=2, help="kernels at a time")
-    parser.add_argument("--docs", action="store_true", help="write docs/Performance.md and its pictures")
+    parser.add_argument(
+        "--docs", action="store_true", help="write docs/Performance.md and its pictures"
+    )
     options = parser.parse_args()
     if options.docs and (options.quick or options.chip):
         parser.error("--docs needs all rows")
     chips = [options.chip] if options.chip else CHIPS
     shapes = SHAPES[:1] if options.quick else SHAPES
     targets = [target for target in TARGETS if target.chip in chips]
-    keys = [(chip, shape, causal, lse) for chip in chips for shape in shapes for causal in (True, False) for lse in (True, False)]
+    keys = [
+        (chip, shape, causal, lse)
+        for chip in chips
+        for shape in shapes
+        for causal in (True, False)
+        for lse in (True, False)
+    ]
 
     images = ROOT / "docs/images"
     timeline = None
@@ -334,14 +431,42 @@ def main():
             print(f"\r{done} of {len(targets) + len(keys)}", end="", file=sys.stderr, flush=True)
         return result
 
+    def attempt_sweep(*arguments):
+        try:
+            return sweep(*arguments)
+        except RuntimeError as error:
+            return str(error).splitlines()[-1]
+
+    sweep_keys = [
+        (options.chip or "gfx950", rows, keys) for rows in SWEEP_ROWS for keys in SWEEP_KEYS
+    ]
+    sweeps = {}
+    if options.sweep or options.docs:
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            jobs = [pool.submit(attempt_sweep, *key) for key in sweep_keys]
+            sweeps = {key: job.result() for key, job in zip(sweep_keys, jobs)}
+    if options.sweep:
+        print("\n".join(sweep_table(sweeps)))
+        return 0
+
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         target_jobs = [
             pool.submit(
-                attempt, t.chip, (2, 2048, 16, 16, t.d), t.dtype, False, False, t.dv, timeline if t is TARGETS[0] else None
+                attempt,
+                t.chip,
+                (2, 2048, 16, 16, t.d),
+                t.dtype,
+                False,
+                False,
+                t.dv,
+                timeline if t is TARGETS[0] else None,
             )
             for t in targets
         ]
-        shape_jobs = [pool.submit(attempt, chip, shape, "bf16", causal, lse) for chip, shape, causal, lse in keys]
+        shape_jobs = [
+            pool.submit(attempt, chip, shape, "bf16", causal, lse)
+            for chip, shape, causal, lse in keys
+        ]
         target_results = [(target, job.result()) for target, job in zip(targets, target_jobs)]
         shape_results = [(key, job.result()) for key, job in zip(keys, shape_jobs)]
     if sys.stderr.isatty():
@@ -349,10 +474,12 @@ def main():
 
     failures = [result for _, result in target_results + shape_results if isinstance(result, str)]
     if options.docs:
-        (ROOT / "docs/Performance.md").write_text(page(target_results, shape_results))
+        (ROOT / "docs/Performance.md").write_text(page(target_results, shape_results, sweeps))
         (images / "kernels.svg").write_text(plot(shape_results))
     if options.json:
-        rows = [result[0] for _, result in target_results + shape_results if not isinstance(result, str)]
+        rows = [
+            result[0] for _, result in target_results + shape_results if not isinstance(result, str)
+        ]
         print(json.dumps({"rows": rows}, indent=1))
     else:
         print("\n".join(target_table(target_results)))
