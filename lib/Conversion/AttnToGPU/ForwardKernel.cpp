@@ -27,7 +27,7 @@ namespace {
 
 /// What a row keeps between tiles; lanes of one row hold half a row each.
 struct State {
-  Value nm;       ///< f32, minus the maximum in scaled log2 units
+  Value nm;       ///< f32, minus the maximum (`exponent` tells its units)
   Values scores;  ///< f32, the tile's unscaled scores (pipelined)
   Values packed;  ///< P of the early exponentials (pipelined)
   Value earlySum; ///< f32, their sum (pipelined)
@@ -74,6 +74,12 @@ private:
   SmallVector<Values> readAllV(Value lds);
   Values multiplyV(ArrayRef<Values> raw, ArrayRef<Value> p,
                    ArrayRef<Value> acc);
+  /// c s - m. In 16 bits one fma, m in scaled log2 units; P is rounded harder
+  /// than that anyway. In f32 c (s - m), m a score: exact for the maximum, and
+  /// in error by the difference's last bit only, however large the scores.
+  Value exponent(Value score, Value nm);
+  /// A maximum, or a difference of two, in log2 units.
+  Value toLog2(Value m);
   /// p = exp2(c s - m) of `scores`, packed, their sum on top of `sum` (null:
   /// 0). fmas are issued ahead of their exponential, readers behind it.
   std::pair<Values, Value> exponentials(ArrayRef<Value> scores, Value nm,
@@ -301,6 +307,18 @@ Values ForwardKernel::multiplyV(ArrayRef<Values> raw, ArrayRef<Value> p,
   return result;
 }
 
+Value ForwardKernel::exponent(Value score, Value nm) {
+  if (c.kind != ElementKind::F32)
+    return b.fma(score, scale, nm);
+  return arith::MulFOp::create(b, arith::AddFOp::create(b, score, nm), scale);
+}
+
+Value ForwardKernel::toLog2(Value m) {
+  if (c.kind != ElementKind::F32)
+    return m;
+  return arith::MulFOp::create(b, m, scale);
+}
+
 std::pair<Values, Value> ForwardKernel::exponentials(ArrayRef<Value> scores,
                                                      Value nm, Value sum) {
   // An exponential's reader right behind it would wait, and so would an
@@ -309,14 +327,8 @@ std::pair<Values, Value> ForwardKernel::exponentials(ArrayRef<Value> scores,
   Values x, p, packed;
   size_t done = 0, n = scores.size();
   for (size_t i = 0; i < n + lead + lag; ++i) {
-    // In f32 the maximum's own p has to be 1: both sides are rounded alike. In
-    // 16 bits P is rounded harder anyway, and one instruction less counts.
     if (i < n)
-      x.push_back(c.kind == ElementKind::F32
-                      ? arith::AddFOp::create(
-                            b, arith::MulFOp::create(b, scores[i], scale), nm)
-                            .getResult()
-                      : b.fma(scores[i], scale, nm));
+      x.push_back(exponent(scores[i], nm));
     if (i >= lead && i < n + lead)
       p.push_back(b.exp2(x[i - lead]));
     if (done + 2 + lead + lag <= i + 1) {
@@ -401,10 +413,13 @@ void ForwardKernel::repair(State &state, Probabilities &p, Value condition) {
     for (Value s : ArrayRef(state.scores).drop_front())
       top = b.fmax(top, s);
     top = b.joinHalves(top, [&](Value x, Value y) { return b.fmax(x, y); });
-    Value nm = arith::MinNumFOp::create(
-        b, state.nm,
-        arith::MulFOp::create(b, top, arith::NegFOp::create(b, scale)));
-    Value factor = b.exp2(arith::SubFOp::create(b, nm, state.nm));
+    // -m of the tile in the state's units.
+    Value minus =
+        c.kind == ElementKind::F32
+            ? arith::NegFOp::create(b, top).getResult()
+            : arith::MulFOp::create(b, top, arith::NegFOp::create(b, scale));
+    Value nm = arith::MinNumFOp::create(b, state.nm, minus);
+    Value factor = b.exp2(toLog2(arith::SubFOp::create(b, nm, state.nm)));
     auto [packed, tileSum] = exponentials(state.scores, nm, Value());
     Values result = {nm, b.fma(state.sum, factor, tileSum)};
     llvm::append_range(result, fragments(packed));
@@ -757,7 +772,7 @@ void ForwardKernel::epilogue(const State &state) {
       b, isEmpty, b.cf(0), ROCDL::ROCDLRcp::create(b, b.f32, total));
   if (problem.lse) {
     Value value = arith::SubFOp::create(
-        b, ROCDL::ROCDLLog::create(b, b.f32, total), state.nm);
+        b, ROCDL::ROCDLLog::create(b, b.f32, total), toLog2(state.nm));
     if (problem.lseBase == LseBase::e)
       value = arith::MulFOp::create(b, value, b.cf(0.69314718055994531));
     // One writer a row, the lower half-wave.
