@@ -24,7 +24,8 @@
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");                     \
   } while (0)
 
-#define LANE ((int)__builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0)))
+#define LANE                                                                   \
+  ((int)__builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0)))
 
 typedef float float16v __attribute__((ext_vector_type(16)));
 typedef float float4v __attribute__((ext_vector_type(4)));
