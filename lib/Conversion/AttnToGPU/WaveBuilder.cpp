@@ -340,15 +340,30 @@ Values WaveBuilder::readV(Value lds, int64_t step) {
     return raw;
   }
 
-  // groupV elements of one key a read, keys in register order.
+  // groupV elements of one key a read, keys in register order. Reads of two
+  // columns have a base of their own for odd keys, which LLVM cannot see
+  // through: it then pairs keys two apart, whose distance is one that a strided
+  // pair of reads can encode anywhere in the tile; else it adds up addresses.
   LinearLayout layout = value.then(tile);
+  bool hasOddBase = config.groupV == 2 && config.kind != ElementKind::F32;
   for (int64_t block = 0; block < config.blocksV; block += config.groupV)
-    for (int64_t elt = 0; elt < fragment; ++elt)
+    for (int64_t elt = 0; elt < fragment; ++elt) {
+      auto [variable, constant] =
+          locate(layout, "offset", {"lane", "share"},
+                 {{"step", step}, {"block", block}, {"elt", elt}});
+      if (hasOddBase && elt % 2) {
+        int64_t odd = layout.apply({{"elt", 1}})[0];
+        Value &base = located["odd keys of V"];
+        Value even = variable;
+        if (!base)
+          base =
+              inEntry([&] { return pin(ValueRange{addi(even, odd)}).front(); });
+        variable = base;
+        constant -= odd;
+      }
       raw.push_back(
-          readLDS(*this, lds,
-                  locateValue(layout, "offset", {"lane", "share"},
-                              {{"step", step}, {"block", block}, {"elt", elt}}),
-                  config.groupV));
+          readLDS(*this, lds, addi(variable, constant), config.groupV));
+    }
   return raw;
 }
 
