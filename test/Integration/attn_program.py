@@ -67,6 +67,25 @@ class View:
         )
 
 
+@dataclass
+class Strided:
+    """An array whose memory has gaps: strides, in elements, of its own argument."""
+
+    array: np.ndarray
+    strides: tuple
+
+    @property
+    def dtype(self):
+        return self.array.dtype
+
+    @property
+    def shape(self):
+        return self.array.shape
+
+    def read(self):
+        return self.array
+
+
 def view_of(array, *, pitch=None, offset=0, tail=0, fill=np.nan):
     """A view that equals `array`, with row pitch `pitch` in a buffer of `fill`."""
     pitch = pitch or array.shape[-1]
@@ -259,7 +278,7 @@ def load(path, dtype):
 
 
 def _read(x):
-    return x.read() if isinstance(x, View) else x
+    return x.read() if isinstance(x, (View, Strided)) else x
 
 
 def _window(destination, loaded):
@@ -367,6 +386,10 @@ class _Builder:
 
     def _operand(self, name, x, kind, dynamic, keep_ones=False):
         """Adds an argument for an array or view; its SSA value and type."""
+        if isinstance(x, Strided) or (isinstance(x, View) and self.device.is_gpu):
+            # A kernel's buffers are arguments: the strides are in their types.
+            type_ = f"memref<{_sizes(x)}x{element_type(x)}, strided<[{_strides(x)}]>>"
+            return self._argument(name, type_, x.read().copy()), type_
         if isinstance(x, View):
             return self._view(name, x)
         dynamic_sizes = len(x.shape) if dynamic else 0

@@ -3,7 +3,7 @@
 import compare
 import numpy as np
 import pytest
-from attn_program import Problem, View, refusal, run, run_all
+from attn_program import Problem, Strided, View, assert_matches, refusal, run, run_all
 from cases import LN, check, spread, unique
 
 NAN = np.nan
@@ -73,3 +73,37 @@ def test_E1_inner_stride_of_a_view_is_refused():
     q = np.zeros((1, 1, 9, 64), np.float32)
     v = View(np.zeros(9 * 128, np.float32), 0, (1, 1, 9, 64), (1152, 1152, 128, 2))
     assert "expects value to have unit inner stride, but got 2" in refusal(Problem(q, q, v))
+
+
+def far_apart(x, batch_stride=2**31 + 64):
+    """A [2, 1, S, D] array whose second batch lies beyond 2^31 elements."""
+    s, d = x.shape[2:]
+    return Strided(x, (batch_stride, s * d, d, 1))
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("strided")
+def test_E6_batches_beyond_32_bits(device, kind):
+    if not device.is_gpu:
+        pytest.skip("the host's buffers are not sparse: this takes 16 GiB")
+    q = unique((2, 1, 16, 64), kind, 1)
+    k, v = unique((2, 1, 16, 64), kind, 2), spread(np.repeat([[[1]], [[2]]], 16, axis=2), kind)
+    problem = Problem(far_apart(q), far_apart(k), far_apart(v), out=far_apart(np.zeros_like(q)))
+    result = run(problem, device)
+    check(result, np.array([1, 2])[:, None, None], exact=True)
+    assert_matches(result, problem)
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("strided")
+def test_E7_rows_beyond_four_gigabytes(device, kind):
+    if not device.is_gpu:
+        pytest.skip("the host's buffers are not sparse: this takes 15 GiB")
+    # 600 rows of 4 Mi elements: the last is past 2^31 elements and 2^32 bytes.
+    pitch = 4 * 2**20 - 64
+    q, k = (np.zeros((1, 1, n, 64), np.float16) for n in (8, 600))
+    v = spread(np.arange(600)[None, None], kind)
+    k, v = (Strided(x, (600 * pitch, 600 * pitch, pitch, 1)) for x in (k, v))
+    result = run(Problem(q, k, v, {"causal": True}), device)
+    visible = 593 + np.arange(8)
+    check(result, (visible - 1) / 2, LN(visible), exact=True)
