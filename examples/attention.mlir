@@ -1,17 +1,14 @@
-// Grouped-query attention over a padded batch, as a model server calls it: eight
-// query heads share two key heads, and each sequence has its own number of keys.
+// Grouped-query attention with its LSE, as a model server calls it for a chunk of a
+// prompt: eight query heads share two key heads, and row i of 128 sees the keys up to
+// i - 32, so that the first 32 rows see none.
 func.func @attention(
-    %q: tensor<2x8x128x64xf16> {attn.name = "q"},
-    %k: tensor<2x2x192x64xf16> {attn.name = "k"},
-    %v: tensor<2x2x192x64xf16> {attn.name = "v"},
-    %lengths: tensor<2xi32> {attn.name = "lengths"})
-    -> (tensor<2x8x128x64xf16> {attn.name = "output"},
-        tensor<2x8x128xf32> {attn.name = "lse"}) {
-  %o0 = tensor.empty() : tensor<2x8x128x64xf16>
-  %lse0 = tensor.empty() : tensor<2x8x128xf32>
-  %o, %lse = attn.attention
-      ins(%q, %k, %v : tensor<2x8x128x64xf16>, tensor<2x2x192x64xf16>, tensor<2x2x192x64xf16>)
-      seqlens_kv(%lengths : tensor<2xi32>)
-      outs(%o0, %lse0 : tensor<2x8x128x64xf16>, tensor<2x8x128xf32>) {causal}
-  return %o, %lse : tensor<2x8x128x64xf16>, tensor<2x8x128xf32>
+    %q: memref<1x8x128x64xf16> {attn.name = "q"},
+    %k: memref<1x2x96x64xf16> {attn.name = "k"},
+    %v: memref<1x2x96x64xf16> {attn.name = "v"},
+    %o: memref<1x8x128x64xf16> {attn.name = "o"},
+    %lse: memref<1x8x128xf32> {attn.name = "lse"}) {
+  attn.attention
+      ins(%q, %k, %v : memref<1x8x128x64xf16>, memref<1x2x96x64xf16>, memref<1x2x96x64xf16>)
+      outs(%o, %lse : memref<1x8x128x64xf16>, memref<1x8x128xf32>) {causal}
+  return
 }

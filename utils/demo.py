@@ -1,5 +1,7 @@
-"""Takes examples/attention.mlir through every level, runs it, checks the numbers."""
+"""Takes examples/attention.mlir through every level and runs it on every device."""
 
+import json
+import os
 import pathlib
 import re
 import subprocess
@@ -14,8 +16,7 @@ sys.path.insert(0, str(ROOT / "test" / "Integration"))
 import attn_reference  # noqa: E402
 
 SOURCE = ROOT / "examples" / "attention.mlir"
-BIN = ROOT / "build" / "bin"
-LENGTHS = np.array([192, 100], np.int32)
+BIN = pathlib.Path(os.environ.get("ATTN_BUILD_DIR", ROOT / "build")) / "bin"
 
 # Level, the passes that lead to it, what to show of it.
 CLEAN = ["-canonicalize", "-cse"]
@@ -27,7 +28,14 @@ LEVELS = [
         ["-attn-tile", "-attn-online-softmax", *CLEAN],
         r"scf\.forall \(|scf\.for |attn\.(online_attention|finalize)",
     ),
-    ("LLVM dialect", ["-attn-to-cpu"], r"llvm\.func @attention"),
+    ("CPU: LLVM dialect", ["-attn-to-cpu"], r"llvm\.func @attention"),
+    ("GPU: one wave's program", ["-attn-to-gpu=chip=gfx950"], r"gpu\.func|gpu\.launch_func"),
+    ("GPU: ROCDL", ["-attn-to-rocdl=chip=gfx950"], r"llvm\.func @attention\w+\("),
+]
+DEVICES = [
+    ("the CPU", ["--device=cpu"]),
+    ("gfx942 (emulator)", ["--device=emulator", "--chip=gfx942", "--check=all"]),
+    ("gfx950 (emulator)", ["--device=emulator", "--chip=gfx950", "--check=all"]),
 ]
 
 
@@ -35,11 +43,15 @@ def main():
     print(f"\n== {SOURCE.relative_to(ROOT)}")
     print("".join(f"  {line}" for line in open(SOURCE)))
     show_levels()
-    inputs = make_inputs()
-    expected = attn_reference.attention(
-        inputs["q"], inputs["k"], inputs["v"], causal=True, seqlens_kv=LENGTHS
-    )
-    return 0 if run("cpu", ["--device=cpu"], inputs, expected) else 1
+    with tempfile.TemporaryDirectory(prefix="attn-demo-") as folder:
+        for chip in ("gfx942", "gfx950"):
+            show_code_object(chip, pathlib.Path(folder))
+        rng = np.random.default_rng(0)
+        sizes = {"q": (1, 8, 128, 64), "k": (1, 2, 96, 64), "v": (1, 2, 96, 64)}
+        inputs = {n: rng.normal(size=s).astype(np.float16) for n, s in sizes.items()}
+        expected = attn_reference.attention(*inputs.values(), causal=True)
+        right = [run(name, flags, inputs, expected, folder) for name, flags in DEVICES]
+    return 0 if all(right) else 1
 
 
 def show_levels():
@@ -55,30 +67,39 @@ def show_levels():
                 print(f"    {short[:100]}{'...' if len(short) > 100 else ''}")
 
 
-def make_inputs():
-    rng = np.random.default_rng(0)
-    arrays = {
-        "q": rng.normal(size=(2, 8, 128, 64)),
-        "k": rng.normal(size=(2, 2, 192, 64)),
-        "v": rng.normal(size=(2, 2, 192, 64)),
-    }
-    arrays = {name: x.astype(np.float16) for name, x in arrays.items()}
-    for b, length in enumerate(LENGTHS):  # nothing may come from beyond a length
-        arrays["k"][b, :, length:] = arrays["v"][b, :, length:] = np.nan
-    return {**arrays, "lengths": LENGTHS}
+def show_code_object(chip, folder):
+    """Compiles for a chip and prints the kernel's resources and main instructions."""
+    files = [folder / f"{chip}.hsaco", folder / f"{chip}.json"]
+    flags = [f"--chip={chip}", "-o", str(files[0]), f"--manifest={files[1]}"]
+    tool("attn-compile", str(SOURCE), *flags)
+    kernel = json.loads(files[1].read_text())["kernels"][0]
+    resources = ", ".join(
+        f"{kernel[key]} {text}"
+        for key, text in (
+            ("vgprs", "VGPRs"),
+            ("sgprs", "SGPRs"),
+            ("lds_bytes", "bytes of LDS"),
+            ("scratch_bytes", "bytes of scratch"),
+        )
+    )
+    print(f"\n== Machine code for {chip}: {files[0].stat().st_size} bytes")
+    print(f"  {kernel['name']}: {resources}")
+    assembly = tool("attn-compile", str(SOURCE), f"--chip={chip}", "--emit=asm", "-o", "-")
+    for what in ("v_mfma", "v_exp_f32", "buffer_load", "ds_read", "s_barrier"):
+        found = re.findall(rf"^\s+({what}\w*)", assembly, re.M)
+        print(f"  {len(found):4} {what}*" + (f", such as {found[0]}" if found else ""))
 
 
-def run(device, flags, inputs, expected):
+def run(device, flags, inputs, expected, folder):
     """Runs the program, prints what came out; whether it is right."""
-    with tempfile.TemporaryDirectory(prefix="attn-demo-") as folder:
-        command = [str(SOURCE), *flags]
-        for name, array in inputs.items():
-            np.save(f"{folder}/{name}.npy", array)
-            command += ["--in", f"{name}={folder}/{name}.npy"]
-        for name in ("output", "lse"):
-            command += ["--out", f"{name}={folder}/{name}.out.npy"]
-        tool("attn-run", *command)
-        out, lse = (np.load(f"{folder}/{name}.out.npy") for name in ("output", "lse"))
+    command = [str(SOURCE), *flags]
+    for name, array in inputs.items():
+        np.save(f"{folder}/{name}.npy", array)
+        command += ["--in", f"{name}={folder}/{name}.npy"]
+    for name in ("o", "lse"):
+        command += ["--out", f"{name}={folder}/{name}.out.npy"]
+    tool("attn-run", *command)
+    out, lse = (np.load(f"{folder}/{name}.out.npy") for name in ("o", "lse"))
 
     reference_out, reference_lse = expected
     finite = np.isfinite(reference_lse)
@@ -88,25 +109,20 @@ def run(device, flags, inputs, expected):
     print(f"\n== Run on {device}, against the f64 reference")
     print(f"  O    f16  largest error {out_error:.2e}  (values up to {np.abs(out).max():.2f})")
     print(f"  LSE  f32  largest error {lse_error:.2e}  (values up to {lse[finite].max():.2f})")
-    show_row("a row that sees 192 keys", out, lse, (0, 0, 127))
-    show_row("a row that sees 1 key", out, lse, (1, 0, 28))
-    show_row("a row that sees none", out, lse, (1, 0, 0))
-    print(f"  {np.count_nonzero(~finite)} rows see no key: O = 0, LSE = -inf: "
-          f"{'yes' if empty_right else 'NO'}")
+    for what, row in (("sees 96 keys", 127), ("sees 1 key", 32), ("sees none", 0)):
+        values = " ".join(f"{x:8.4f}" for x in out[0, 0, row, :4])
+        print(f"  row {row:3} {what:13} LSE {lse[0, 0, row]:8.4f}  O {values} ...")
+    answer = "yes" if empty_right else "NO"
+    print(f"  {np.count_nonzero(~finite)} rows see no key; O = 0 and LSE = -inf there: {answer}")
     right = bool(empty_right and out_error < 2e-3 and lse_error < 2e-4)
     print(f"  {'results are right' if right else 'RESULTS ARE WRONG'}")
     return right
 
 
-def show_row(what, out, lse, at):
-    values = " ".join(f"{x:8.4f}" for x in out[at][:4])
-    print(f"  {what:25} LSE {lse[at]:8.4f}  O {values} ...")
-
-
 def tool(name, *arguments):
     done = subprocess.run([BIN / name, *arguments], check=False, capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"{name} failed:\n{done.stderr}")
+        sys.exit(f"error: {name} failed: {done.stderr}")
     return done.stdout
 
 

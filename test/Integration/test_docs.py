@@ -86,6 +86,14 @@ def run_commands(text, folder):
     return printed
 
 
+def test_demo_shows_right_results():
+    command = [sys.executable, ROOT / "utils" / "demo.py"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("results are right") == 3, done.stdout
+    assert done.stdout.count("sees none     LSE     -inf") == 3, done.stdout
+
+
 @pytest.mark.parametrize("path", PAGES, ids=NAMES)
 def test_links_resolve(path):
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", path.read_text()):
