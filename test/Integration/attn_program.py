@@ -194,10 +194,7 @@ class Merge:
 
 @dataclass
 class Result:
-    """What a run wrote: arrays in the problem's shapes, and whole buffers of views.
-
-    On a GPU a view is an argument of its own, without a buffer around it.
-    """
+    """What a run wrote: arrays in the problem's shapes, and whole buffers of views."""
 
     out: np.ndarray
     lse: np.ndarray = None
@@ -386,8 +383,7 @@ class _Builder:
 
     def _operand(self, name, x, kind, dynamic, keep_ones=False):
         """Adds an argument for an array or view; its SSA value and type."""
-        if isinstance(x, Strided) or (isinstance(x, View) and self.device.is_gpu):
-            # A kernel's buffers are arguments: the strides are in their types.
+        if isinstance(x, Strided):
             type_ = f"memref<{_sizes(x)}x{element_type(x)}, strided<[{_strides(x)}]>>"
             return self._argument(name, type_, x.read().copy()), type_
         if isinstance(x, View):

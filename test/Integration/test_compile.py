@@ -51,8 +51,8 @@ def test_F7_shape_compiles_within_the_limits(chip, name, tmp_path):
     manifest = json.loads((tmp_path / "program.json").read_text())
     [kernel] = manifest["kernels"]
     assert 0 < kernel["lds_bytes"] <= LDS_BYTES[chip]
-    # Dynamic sizes may cost a few scalars more than there are registers.
-    assert kernel["scratch_bytes"] <= (16 if "?" in SHAPES[name][1] else 0), "registers spill"
+    # Some scalars or addresses may go to memory, a fragment of a tile (256 bytes) not.
+    assert kernel["scratch_bytes"] <= 64, "registers spill"
     assert kernel["vgprs"] <= 512
     for launch in manifest["launches"]:
         # F8: no dimension but x may pass 65535.

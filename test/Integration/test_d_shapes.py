@@ -3,7 +3,7 @@
 import compare
 import numpy as np
 import pytest
-from attn_program import Problem, View, assert_matches, run, run_all, view_of
+from attn_program import Problem, View, run, run_all, view_of
 from cases import INF, LN, check, first, heads, spread, unique
 from test_a_empty_rows import counting
 
@@ -25,14 +25,12 @@ def test_D1_tail_columns_are_not_in_the_sum(device, kind, sq):
 
 
 @pytest.mark.kinds("bf16")
+@pytest.mark.needs("offset")
 def test_D3_tight_buffers_equal_roomy_ones(device, kind):
     q, k, v = (
         unique((5, 2, s, 128), kind, seed) for seed, s in enumerate((4, 656, 656))
     )
     tight = Problem(q, k, v)
-    if device.is_gpu:  # each buffer ends where the emulated memory does
-        assert_matches(run(tight, device), tight)
-        return
     roomy = Problem(
         *(view_of(x, offset=256, tail=256) for x in (q, k, v)),
         out=view_of(np.full_like(q, np.nan), offset=256, tail=256, fill=-7),
