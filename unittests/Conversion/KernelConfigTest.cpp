@@ -1,0 +1,100 @@
+//===- KernelConfigTest.cpp - The rule and its LDS tiles ------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Conversion/KernelConfig.h"
+
+#include "gtest/gtest.h"
+#include <set>
+
+using namespace mlir::attn;
+
+namespace {
+class KernelConfigs
+    : public testing::TestWithParam<std::tuple<const char *, ElementKind>> {
+protected:
+  /// Calls `check` for all pairs of head dims.
+  template <typename F> void forEachConfig(F check) {
+    auto [chip, kind] = GetParam();
+    const ChipInfo &info = **lookupChip(chip);
+    for (int64_t dqk = minHeadDim; dqk <= maxHeadDim; dqk += headDimStep)
+      for (int64_t dv = minHeadDim; dv <= maxHeadDim; dv += headDimStep) {
+        auto config = chooseKernelConfig(info, kind, dqk, dv);
+        ASSERT_TRUE(bool(config)) << llvm::toString(config.takeError());
+        check(*config);
+      }
+  }
+};
+} // namespace
+
+TEST_P(KernelConfigs, FitsTheChip) {
+  forEachConfig([](const KernelConfig &config) {
+    EXPECT_LE(config.getLDSBytes(), int64_t(config.chip->ldsBytes));
+    EXPECT_GE(config.stepsQK * 2 * config.getFragment(), config.headDimQK);
+    EXPECT_GE(config.splitV * config.blocksV * 32, config.headDimV);
+    EXPECT_EQ(config.blocksV % config.groupV, 0);
+    // O, Q and S leave registers for P and the operands.
+    EXPECT_LE(config.blocksV * 16 + config.stepsQK * 4 + config.tileKV / 2,
+              208);
+  });
+}
+
+// A DMA instruction puts its lanes side by side, and all of them together fill
+// every element of the tile once.
+TEST_P(KernelConfigs, StagingFillsTheTile) {
+  forEachConfig([](const KernelConfig &config) {
+    if (config.headDimQK % 64 || config.headDimV % 64)
+      return; // the layouts depend on whole lines only
+    for (bool isV : {false, true}) {
+      LinearLayout source = config.getStagingLayout(isV);
+      LinearLayout tile = config.getTileLayout(isV);
+      LinearLayout target = source.then(tile);
+      int64_t width = config.chip->dmaBytesPerLane / config.getElementBytes();
+      std::set<int64_t> offsets;
+      std::set<std::pair<int64_t, int64_t>> elements;
+      for (int64_t i = 0; i < config.getStagingInstructions(isV); ++i)
+        for (int64_t wave = 0; wave < wavesPerGroup; ++wave) {
+          int64_t base = target.apply({{"instr", i}, {"wave", wave}})[0];
+          for (int64_t lane = 0; lane < 64; ++lane)
+            for (int64_t elt = 0; elt < width; ++elt) {
+              LinearLayout::Coord at[] = {
+                  {"instr", i}, {"wave", wave}, {"lane", lane}, {"elt", elt}};
+              int64_t offset = target.apply(at)[0];
+              ASSERT_EQ(offset, base + lane * width + elt);
+              ASSERT_LT(offset, config.getTileElements(isV));
+              LinearLayout::Basis rowCol = source.apply(at);
+              ASSERT_LT(rowCol[0], config.tileKV);
+              offsets.insert(offset);
+              elements.insert({rowCol[0], rowCol[1]});
+            }
+        }
+      size_t count = config.tileKV * config.getLine() *
+                     (isV ? config.getLinesV() : config.getLinesK());
+      EXPECT_EQ(offsets.size(), count);
+      EXPECT_EQ(elements.size(), count);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, KernelConfigs,
+                         testing::Combine(testing::Values("gfx942", "gfx950"),
+                                          testing::Values(ElementKind::F16,
+                                                          ElementKind::BF16,
+                                                          ElementKind::F32)));
+
+TEST(KernelConfig, PipelinesWhereItFits) {
+  auto pipelined = [](llvm::StringRef chip, ElementKind kind, int64_t dqk,
+                      int64_t dv) {
+    return chooseKernelConfig(**lookupChip(chip), kind, dqk, dv)->pipelined;
+  };
+  EXPECT_TRUE(pipelined("gfx950", ElementKind::BF16, 128, 128));
+  EXPECT_TRUE(pipelined("gfx942", ElementKind::BF16, 128, 128));
+  EXPECT_TRUE(pipelined("gfx950", ElementKind::F16, 192, 128));
+  EXPECT_FALSE(pipelined("gfx942", ElementKind::F16, 192, 128));
+  EXPECT_FALSE(pipelined("gfx950", ElementKind::BF16, 256, 256));
+  EXPECT_FALSE(pipelined("gfx950", ElementKind::F32, 64, 64));
+}
