@@ -46,6 +46,10 @@ PUBLISHED_STEPS = {
 }
 
 
+# Measured over modelled time of the assembly kernel (docs/Timing.md).
+SILICON_RATIO = 1.38
+
+
 @dataclasses.dataclass(frozen=True)
 class Target:
     chip: str
@@ -256,8 +260,8 @@ def target_table(results):
 
 
 def shape_table(results):
-    yield "| chip | B, S, H, Hkv, D | causal | LSE | clk a step | MFMA | us | TFLOPS | FlyDSL | CK | assembly |"
-    yield "|---|---|---|---|---|---|---|---|---|---|---|"
+    yield "| chip | B, S, H, Hkv, D | causal | LSE | clk a step | MFMA | us | TFLOPS | us x 1.38 | FlyDSL | CK | assembly |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|---|"
     for key, result in results:
         chip, shape, causal, lse = key
         published = []
@@ -279,7 +283,7 @@ def shape_table(results):
             else f"{row['clk_per_step']:.0f} | {row['mfma_efficiency']:.1%}"
         )
         yield (
-            f"| {chip} | {text} | {yes[causal]} | {yes[lse]} | {step or ' | '} | {row['projected_us']:.1f} | {row['tflops']:.0f} | "
+            f"| {chip} | {text} | {yes[causal]} | {yes[lse]} | {step or ' | '} | {row['projected_us']:.1f} | {row['tflops']:.0f} | {row['projected_us'] * SILICON_RATIO:.1f} | "
             + " | ".join(published)
             + " |"
         )
@@ -287,13 +291,18 @@ def shape_table(results):
 
 def plot(results):
     """Bars of modelled and published us, gfx950, causal, with LSE."""
-    colors = {"model": "#3366cc", "FlyDSL": "#dd8833", "CK": "#999999", "assembly": "#66aa55"}
+    colors = {
+        "model x 1.38": "#3366cc",
+        "FlyDSL": "#dd8833",
+        "CK": "#999999",
+        "assembly": "#66aa55",
+    }
     groups = []
     for index, shape in enumerate(SHAPES):
         result = dict(results).get(("gfx950", shape, True, True))
         if result is None or isinstance(result, str):
             continue
-        bars = {"model": result[0]["projected_us"]}
+        bars = {"model x 1.38": result[0]["projected_us"] * SILICON_RATIO}
         bars.update(
             {
                 name: values[index]
@@ -307,7 +316,7 @@ def plot(results):
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
         '<rect width="100%" height="100%" fill="white"/>',
-        '<text x="40" y="20" font-size="14">us, bf16, causal, with LSE: modelled (gfx950, 2.2 GHz) and published (MI350X)</text>',
+        '<text x="40" y="20" font-size="14">us, bf16, causal, with LSE: modelled (gfx950, 2.2 GHz) times 1.38, and published (MI350X)</text>',
     ]
     for index, (shape, bars) in enumerate(groups):
         x = 50 + index * 155
@@ -338,9 +347,10 @@ LIMITS = """\
 Nothing here ran on silicon. The figures are those of the timing model of
 [Timing.md](Timing.md), which lists what it leaves out: instruction fetch, power
 limits, and contention in L2 and HBM beyond a bandwidth bound. Published times
-are measured, so a modelled time that is shorter than a published one is a
-prediction, not a result. The model reads about 5 % low on the best published
-loop.
+are measured and must not be set against modelled ones as they are: the assembly
+kernel's measured times are 1.38 times what the model gives for its loop, so the
+column "us x 1.38" is the one to compare. A shorter time there is a prediction, not
+a result.
 """
 
 
