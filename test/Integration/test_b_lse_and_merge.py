@@ -100,7 +100,8 @@ def test_B4_merge_of_inputs_with_different_strides(device, strided):
 
 
 @pytest.mark.needs("merge", "sink")
-def test_merge_of_many_states_with_a_sink(device):
+@pytest.mark.parametrize("form", ["memref", "dynamic", "tensor"])
+def test_merge_of_many_states(device, form):
     rng = np.random.default_rng(5)
     states = [
         (rng.normal(size=(2, 3, 5, 8)).astype(F32), rng.normal(0, 9, size=(2, 3, 5)).astype(F32))
@@ -108,13 +109,20 @@ def test_merge_of_many_states_with_a_sink(device):
     ]
     states[1][1][0, 1] = -INF
     states[1][0][0, 1] = np.nan
+    for _, lse in states:
+        lse[1, 2, 4] = -INF
     sink = np.array([-1.0, 4.0, -INF], F32)
-    for options in ({}, {"sink": sink}):
-        result = run(Merge(states, options), device)
-        broadcast = None if not options else sink[None, :, None]
-        out, lse = attn_reference.merge_states(states, sink=broadcast)
-        compare.assert_close(result.out, out, rtol=1e-5, atol=1e-6)
-        compare.assert_close(result.lse, lse, rtol=1e-6, atol=1e-6)
+    variants = [{}, {"sink": sink}, {"lse_base": "two"}, {"sink": sink, "lse_base": "two"}]
+    merges = [
+        Merge(states, options, dynamic=form == "dynamic", tensors=form == "tensor")
+        for options in variants
+    ]
+    for options, result in zip(variants, run_all(merges, device)):
+        broadcast = sink[None, :, None] if "sink" in options else None
+        base = options.get("lse_base", "e")
+        out, lse = attn_reference.merge_states(states, sink=broadcast, lse_base=base)
+        compare.assert_close(result.out, out, rtol=1e-5, atol=1e-6, what=f"{options}: O")
+        compare.assert_close(result.lse, lse, rtol=1e-6, atol=1e-6, what=f"{options}: LSE")
 
 
 SPLITS = [1, 2, 3, 5, 8, 16, 17]
