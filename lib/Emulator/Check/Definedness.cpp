@@ -240,8 +240,15 @@ void Definedness::stepVector(Wave &wave, const Inst &inst,
   }
   case Flow::WriteLane: {
     unsigned lane = wave.read32(inst.src[1]) & 63;
+    // A vector register has one bit a lane, a scalar one a bit. Spilled masks
+    // are undefined outside EXEC in unoptimised code and masked again after
+    // the reload, so a partly defined scalar counts as defined here.
+    const Src &src = inst.src[0];
+    bool undefined =
+        src.kind == SrcKind::SGPR &&
+        state.scalar[src.reg & (numScalarRegs - 1)] == ~uint32_t(0);
     setVector(state, inst.dst, 1, uint64_t(1) << lane,
-              getSource(state, inst.src[0]));
+              undefined ? allLanes : 0);
     return;
   }
   case Flow::Swap: {

@@ -189,6 +189,68 @@ TEST_P(AttentionCorpus, SpecialFunctions) {
   }
 }
 
+TEST_P(AttentionCorpus, Flash) {
+  struct Shape {
+    int sq, skv, causal;
+  };
+  for (auto [sq, skv, causal] : {Shape{128, 64, 0}, Shape{100, 77, 0},
+                                 Shape{130, 130, 1}, Shape{40, 20, 1}}) {
+    SCOPED_TRACE(std::to_string(sq) + " x " + std::to_string(skv));
+    constexpr int head = 64;
+    float scale = 0.125f;
+    auto codes = [](size_t count, uint32_t seed) {
+      std::vector<uint16_t> result;
+      for (float number : randomFloats<float>(count, seed))
+        result.push_back(toHalf(number / 8));
+      return result;
+    };
+    auto q = codes(sq * head, 9), k = codes(skv * head, 10),
+         v = codes(skv * head, 11);
+    std::vector<uint16_t> o(sq * head);
+    std::vector<float> lse(sq);
+    launch("flash.cl", "flash")
+        .grid((sq + 127) / 128)
+        .block(256)
+        .output(o)
+        .output(lse)
+        .input(q)
+        .input(k)
+        .input(v)
+        .value(sq)
+        .value(skv)
+        .value(scale)
+        .value(causal)
+        .run();
+    for (int i = 0; i != sq; ++i) {
+      std::vector<double> s(skv);
+      double m = -HUGE_VAL, sum = 0;
+      for (int j = 0; j != skv; ++j) {
+        for (int d = 0; d != head; ++d)
+          s[j] += double(fromHalf(q[i * head + d])) * fromHalf(k[j * head + d]);
+        s[j] = causal && j > i + skv - sq ? -HUGE_VAL : s[j] * scale;
+        m = std::max(m, s[j]);
+      }
+      for (double &x : s)
+        sum += x = m == -HUGE_VAL ? 0 : std::exp(x - m);
+      if (sum == 0)
+        ASSERT_EQ(lse[i], -HUGE_VALF) << i;
+      else
+        ASSERT_NEAR(lse[i], m + std::log(sum), 2e-5) << i;
+      for (int d = 0; d != head; ++d) {
+        double expected = 0, magnitude = 0;
+        for (int j = 0; j != skv; ++j) {
+          double value = fromHalf(v[j * head + d]);
+          expected += sum == 0 ? 0 : s[j] / sum * value;
+          magnitude = std::max(magnitude, std::fabs(value));
+        }
+        ASSERT_NEAR(fromHalf(o[i * head + d]), expected,
+                    std::fabs(expected) * 0x1p-10 + magnitude * 0x1p-11)
+            << i << ", " << d;
+      }
+    }
+  }
+}
+
 /// Tolerances must not depend on what the ISA leaves open: the last place of
 /// special functions and the order of matrix accumulation.
 TEST_P(AttentionCorpus, PerturbedSoftmaxStaysInTolerance) {

@@ -50,6 +50,8 @@ struct Subject {
   uint32_t dynamicLDS = 0;
   /// Bit 0: gfx942, bit 1: gfx950.
   unsigned chips = 3;
+  /// Also shift compares.
+  bool shiftsBounds = true;
 };
 
 std::vector<uint32_t> words(size_t count, uint32_t seed) {
@@ -119,6 +121,13 @@ std::vector<Subject> makeSubjects() {
   corpus("matrix.cl:transposedRead", {output(128), input(words(128, 21))}, 64,
          1, 2);
   corpus("control.cl:ldsAtomics", {output(8), output(2)}, 256);
+  corpus("flash.cl:flash",
+         {output(128 * 32), output(128), input(halves(128 * 32, 25)),
+          input(halves(70 * 32, 26)), input(halves(70 * 32, 27)), value(128),
+          value(70), value(U(0.125f)), value(0)},
+         256);
+  // Each of its 32 compares is for one key: equality is met by one of them.
+  subjects.back().shiftsBounds = false;
   Subject tiled{"matrix.cl:gemmTiled",
                 {output(64 * 64), input(halves(64 * 16, 22)),
                  input(halves(64 * 16, 23)), value(64), value(64), value(32)},
@@ -328,6 +337,8 @@ Mutator::makeMutations(const std::set<uint64_t> &executed) {
   std::map<std::string, unsigned> ordinals;
   auto add = [&](uint64_t offset, const std::string &text,
                  const std::string &what, uint32_t word, bool isBound) {
+    if (isBound && !subject.shiftsBounds)
+      return;
     std::string key = text + " " + what;
     Mutation mutation;
     mutation.name = text + " #" + std::to_string(++ordinals[key]) + " " + what;
