@@ -46,6 +46,8 @@ struct KernelConfig {
   bool pipelined = false;
   /// Clusters that Q K^T of a tile is cut into (pipelined only).
   int64_t clustersQK = 1;
+  /// The same for P V.
+  int64_t clustersPV = 1;
   /// Exponentials of a tile, of tileKV / 2 a lane, that are computed ahead, in
   /// the cluster of P V (pipelined only).
   int64_t earlyExps = 0;

@@ -602,17 +602,37 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   Values fragments = take(p.fragments.size());
   Values oldAcc = take(state.acc.size());
   result.scores = now;
-  SmallVector<Values> raw = readAllV(lds(true, parity));
-  landed();
-  b.barrier();
 
-  // Dot: O += V^T P beside the first exponentials of tile t+1.
-  result.acc = multiplyV(raw, fragments, oldAcc);
-  std::tie(result.packed, result.earlySum) = exponentials(
-      ArrayRef(result.scores).take_front(c.earlyExps), result.nm, Value());
-  result.packed = b.pin(result.packed);
-  result.earlySum = b.pin(result.earlySum).front();
-  b.barrier();
+  // Dot: O += V^T P beside the first exponentials of tile t+1. In parts where V
+  // does not fit.
+  result.acc = oldAcc;
+  softmax.clear();
+  int64_t steps = c.tileKV / (2 * c.getFragment());
+  for (int64_t part = 0; part < c.clustersPV; ++part) {
+    int64_t begin = steps * part / c.clustersPV;
+    int64_t end = steps * (part + 1) / c.clustersPV;
+    SmallVector<Values> raw;
+    for (int64_t step = begin; step < end; ++step)
+      raw.push_back(b.readV(lds(true, parity), step));
+    landed();
+    b.barrier();
+    result.acc = multiplyV(raw, ArrayRef(fragments).slice(begin, end - begin),
+                           result.acc);
+    if (part == 0)
+      softmax = record([&] {
+        std::tie(result.packed, result.earlySum) =
+            exponentials(ArrayRef(result.scores).take_front(c.earlyExps),
+                         result.nm, Value());
+      });
+    size_t share = softmax.size() / c.clustersPV;
+    for (Operation *op : ArrayRef(softmax).drop_front(share * part))
+      op->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+    if (part + 1 == c.clustersPV) {
+      result.packed = b.pin(result.packed);
+      result.earlySum = b.pin(result.earlySum).front();
+    }
+    b.barrier();
+  }
   return result;
 }
 

@@ -130,7 +130,9 @@ mlir::attn::chooseKernelConfig(const ChipInfo &chip, ElementKind kind,
   // operands when they stay within 144 together.
   int64_t blocks = divideCeil(headDimV, 32);
   int64_t split = 1;
-  while (split < 4 && config.stepsQK * 4 + divideCeil(blocks, split) * 16 > 144)
+  while (split < 4 &&
+         (config.stepsQK * 4 + divideCeil(blocks, split) * 16 > 144 ||
+          (!is32 && divideCeil(blocks, split) > 4)))
     split *= 2;
   config.splitV = split;
   config.blocksV = divideCeil(blocks, split);
@@ -147,13 +149,19 @@ mlir::attn::chooseKernelConfig(const ChipInfo &chip, ElementKind kind,
                                               : 1;
 
   int64_t elements = config.tileKV / 2;
-  config.pipelined = !is32 && split == 1 && headDimV <= 128 && headDimQK <= 192;
+  config.pipelined = !is32;
   if (config.pipelined && config.getLDSBytes() > chip.ldsBytes)
     config.pipelined = false;
   if (config.pipelined) {
-    config.clustersQK = headDimQK > 128 ? 2 : 1;
+    bool isWide = split > 1 || headDimQK > 192;
+    config.clustersQK =
+        isWide            ? divideCeil(config.stepsQK,
+                                       config.stepsQK > 12 && split > 1 ? 3 : 4)
+        : headDimQK > 128 ? 2
+                          : 1;
+    config.clustersPV = isWide ? 2 : 1;
     config.earlyExps = elements / 2;
-    if (config.clustersQK > 1)
+    if (headDimQK > 128 || isWide)
       config.earlyExps = 12;
     if (chip.getPackMethod(kind) == PackMethod::RoundNearestEvenBits)
       config.earlyExps = 14;
