@@ -7,7 +7,7 @@ from lit.llvm.subst import ToolSubst
 config.name = "AttnMLIR"
 config.test_format = lit.formats.ShTest(not llvm_config.use_lit_shell)
 config.suffixes = [".mlir", ".test", ".ll", ".s", ".json"]
-config.excludes = ["Inputs", "Integration", "lit.cfg.py", "lit.site.cfg.py"]
+config.excludes = ["Inputs", "Integration", "Mutation", "OpenCL", "lit.cfg.py", "lit.site.cfg.py"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.attn_obj_root, "test")
 

@@ -44,6 +44,12 @@ def test_a_part_is_green_only_if_it_ran(tmp_path, exit_code, text, expected, cap
         assert capsys.readouterr().out.startswith("x: ")
 
 
+def test_a_quick_run_may_leave_out_a_whole_program(tmp_path):
+    report = write(tmp_path / "r.xml", "<testsuites/>")
+    assert collect("x", 0, report, may_be_empty=True) == Counts()
+    assert collect("x", 1, report, may_be_empty=True) == Counts(failed=1)
+
+
 def test_a_missing_report_is_a_failure(tmp_path):
     assert collect("x", 0, tmp_path / "none.xml") == Counts(failed=1)
 
