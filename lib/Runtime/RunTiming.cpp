@@ -20,7 +20,7 @@ using namespace attn::manifest;
 
 namespace attn::rt {
 
-uint64_t findPeriod(uint64_t workgroups, ArrayRef<int64_t> query) {
+uint64_t findRowTiles(uint64_t workgroups, ArrayRef<int64_t> query) {
   if (query.size() != 4)
     return workgroups;
   for (unsigned headDim : {1, 2}) {
@@ -301,31 +301,49 @@ Expected<LaunchTiming> Device::time(const Launch &launch,
   perCU = std::min<uint64_t>(perCU, (total + table.computeUnits - 1) /
                                         table.computeUnits);
 
-  result.period = options.period ? std::min(options.period, total)
-                  : buffers.empty()
-                      ? total
-                      : findPeriod(total, buffers.front().layout.shape);
-
+  result.rowTiles = buffers.empty()
+                        ? total
+                        : findRowTiles(total, buffers.front().layout.shape);
   std::vector<emu::WorkgroupTrace> traces;
-  SmallVector<uint64_t> positions = choosePositions(result.period);
-  for (uint64_t position : {positions.front(), positions.back()}) {
-    if (position == 0 && !traces.empty())
-      break;
-    Expected<emu::WorkgroupTrace> trace = record(config, *kernarg, position);
+  auto sample = [&](uint64_t id) -> Expected<uint64_t> {
+    for (const emu::WorkgroupTrace &trace : traces)
+      if (trace.id == id)
+        return countSteps(trace);
+    Expected<emu::WorkgroupTrace> trace = record(config, *kernarg, id);
     if (!trace)
       return trace.takeError();
     traces.push_back(std::move(*trace));
+    return countSteps(traces.back());
+  };
+  auto isSame = [](uint64_t a, uint64_t b) {
+    return std::max(a, b) - std::min(a, b) <= std::min(a, b) / 50;
+  };
+  result.period = std::min(options.period, total);
+  if (!result.period) {
+    Expected<uint64_t> head = sample(result.rowTiles - 1);
+    if (!head)
+      return head.takeError();
+    Expected<uint64_t> all = sample(total - 1);
+    if (!all)
+      return all.takeError();
+    result.period = isSame(*head, *all) ? result.rowTiles : total;
   }
+  SmallVector<uint64_t> positions = choosePositions(result.period);
+  Expected<uint64_t> first = sample(positions.front());
+  if (!first)
+    return first.takeError();
+  Expected<uint64_t> last = sample(positions.back());
+  if (!last)
+    return last.takeError();
   // Workgroups that do the same need no more samples.
-  uint64_t first = countSteps(traces.front()), last = countSteps(traces.back());
-  bool isEven = std::max(first, last) - std::min(first, last) < first / 50;
-  if (!isEven)
-    for (uint64_t position : ArrayRef(positions).drop_front().drop_back()) {
-      Expected<emu::WorkgroupTrace> trace = record(config, *kernarg, position);
-      if (!trace)
-        return trace.takeError();
-      traces.push_back(std::move(*trace));
-    }
+  if (!isSame(*first, *last))
+    for (uint64_t position : positions)
+      if (Expected<uint64_t> steps = sample(position); !steps)
+        return steps.takeError();
+  // Those that told the period lie in another one, perhaps.
+  llvm::erase_if(traces, [&](const emu::WorkgroupTrace &trace) {
+    return !is_contained(positions, trace.id);
+  });
   llvm::sort(traces, [](const auto &a, const auto &b) { return a.id < b.id; });
 
   const emu::WorkgroupTrace *heaviest = &traces.front();
@@ -371,9 +389,8 @@ Expected<LaunchTiming> Device::time(const Launch &launch,
     return emu::interpolate(clocks, id % result.period);
   };
   request.clocks = clocksOf;
-  for (uint64_t n = 0; n < result.period; ++n)
-    request.globalBytes += emu::interpolate(bytes, n);
-  request.globalBytes *= total / result.period;
+  for (uint64_t n = 0; n < total; ++n)
+    request.globalBytes += emu::interpolate(bytes, n % result.period);
   for (const DeviceBuffer &buffer : buffers)
     request.memoryBytes += buffer.layout.bytes;
   result.projection = emu::projectLaunch(table, request);
@@ -450,6 +467,7 @@ json::Object LaunchTiming::toJSON() const {
   result["vgprs"] = int64_t(resources.vgprs);
   result["lds_bytes"] = int64_t(resources.ldsBytes);
   result["clock_mhz"] = int64_t(cu.table.clockMHz);
+  result["row_tiles"] = int64_t(rowTiles);
   result["period"] = int64_t(period);
   json::Array addresses;
   for (uint64_t address : loopAddresses)

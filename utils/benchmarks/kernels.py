@@ -155,7 +155,7 @@ def measure(chip, shape, dtype, causal, lse, dv=None, timeline=None):
     us += launches[0]["launch"]["overhead_us"]
     # Rows and keys of one iteration on one compute unit.
     tile = 16
-    while launch["period"] * tile < s:
+    while launch["row_tiles"] * tile < s:
         tile *= 2
     rows = tile * launch["workgroups"]
     ideal = 32 * (d + dv) / 2
@@ -208,7 +208,7 @@ def sweep(chip, rows, keys, dtype="bf16", d=128):
     shape = (4, rows, 16, 16, d)
     _, launch, _ = time_program(program(shape, d, dtype, False, False, keys), chip)
     clocks = launch["clocks"]
-    ideal = 32 * d * min(rows / launch["period"], 256) / 256 * keys / STEP_KEYS[chip]
+    ideal = 32 * d * min(rows / launch["row_tiles"], 256) / 256 * keys / STEP_KEYS[chip]
     return clocks, ideal * launch["workgroups"] / clocks
 
 

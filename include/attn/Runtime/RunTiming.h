@@ -24,8 +24,9 @@ namespace attn::rt {
 struct TimingOptions {
   /// Changes of the constants, "name=value,...".
   std::string constants;
-  /// Workgroups after which the work repeats (those of one head); 0 finds it
-  /// out from the shapes, see findPeriod.
+  /// Workgroups after which the work repeats; 0 finds it out: those of one head
+  /// (findRowTiles) if the launch ends with the work that one head's do, else
+  /// all, as when row tiles run slowest.
   uint64_t period = 0;
   /// Only launches of this kernel; empty for all.
   std::string kernel;
@@ -56,7 +57,8 @@ struct LaunchTiming {
   std::string kernel;
   std::array<uint32_t, 3> grid = {1, 1, 1};
   emu::WorkgroupResources resources;
-  uint64_t period = 0;
+  /// Workgroups of one head, and workgroups after which the work repeats.
+  uint64_t rowTiles = 0, period = 0;
   std::vector<TimedSample> samples;
   /// The compute unit with the heaviest of the samples.
   emu::CUTiming cu;
@@ -81,7 +83,7 @@ runTiming(const emu::CodeObject &object, const manifest::Manifest &manifest,
 /// Workgroups of one head when the launch's `workgroups` are those of all
 /// batches and heads of `query` (a 4-dimensional shape, heads in dimension 1 or
 /// 2) and a workgroup has 16 to 256 rows; else `workgroups`.
-uint64_t findPeriod(uint64_t workgroups, llvm::ArrayRef<int64_t> query);
+uint64_t findRowTiles(uint64_t workgroups, llvm::ArrayRef<int64_t> query);
 
 } // namespace attn::rt
 

@@ -183,8 +183,9 @@ void ForwardKernel::readProblem() {
   lenKV = dim(key, rowDim);
   Value headsQ = dim(query, headDim);
 
-  // One grid dimension, which has the widest limit: q tiles run fastest, the
-  // heaviest tile of a causal head first.
+  // One grid dimension, which has the widest limit: heads run fastest, so that
+  // the XCDs, which take workgroups in turn, keep a head each and its K and V
+  // in their L2; the heaviest tiles of all causal heads come first.
   int64_t tileQ = c.getTileQ();
   Value tilesQ = b.divide(b.addi(lenQ, tileQ - 1), b.c32(tileQ));
   Value id = arith::IndexCastOp::create(
@@ -193,8 +194,9 @@ void ForwardKernel::readProblem() {
     return b.createOrFold<arith::SubIOp>(
         a, b.createOrFold<arith::MulIOp>(quotient, divisor));
   };
-  Value pair = b.divide(id, tilesQ);
-  Value tileIndex = remainder(id, pair, tilesQ);
+  Value pairs = b.createOrFold<arith::MulIOp>(dim(query, 0), headsQ);
+  Value tileIndex = b.divide(id, pairs);
+  Value pair = remainder(id, tileIndex, pairs);
   batch = b.divide(pair, headsQ);
   Value head = remainder(pair, batch, headsQ);
   if (problem.causal)
