@@ -18,6 +18,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -385,7 +386,25 @@ LogicalResult ManifestBuilder::addKernel(gpu::LaunchFuncOp launch,
   return success();
 }
 
+/// Is it launched once, or not at all because its grid is empty?
+static bool isUnconditional(gpu::LaunchFuncOp launch, func::FuncOp function) {
+  Operation *parent = launch->getParentOp();
+  if (auto guard = dyn_cast<scf::IfOp>(parent)) {
+    auto compare = guard.getCondition().getDefiningOp<arith::CmpIOp>();
+    if (!compare || compare.getPredicate() != arith::CmpIPredicate::ne ||
+        compare.getLhs() != launch.getGridSizeX() ||
+        !matchPattern(compare.getRhs(), m_Zero()) ||
+        launch->getBlock() != guard.thenBlock())
+      return false;
+    parent = guard->getParentOp();
+  }
+  return parent == function && function.getBody().hasOneBlock();
+}
+
 LogicalResult ManifestBuilder::addLaunch(gpu::LaunchFuncOp launch) {
+  if (!isUnconditional(launch, function))
+    return launch.emitOpError("expects launches outside of control flow in a "
+                              "manifest");
   StringRef name = launch.getKernelName().getValue();
   const KernelInfo *info = llvm::find_if(
       kernels, [&](const KernelInfo &kernel) { return kernel.name == name; });

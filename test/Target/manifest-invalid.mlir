@@ -1,0 +1,41 @@
+// RUN: split-file %s %t
+// RUN: not attn-compile %t/loop.mlir -o %t.hsaco --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=LOOP
+// RUN: not attn-compile %t/two.mlir -o %t.hsaco --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=TWO
+// RUN: attn-compile %t/two.mlir -o %t.hsaco --manifest=%t.json --entry=g
+// RUN: FileCheck %s --check-prefix=ENTRY --input-file=%t.json
+// RUN: attn-compile %t/view.mlir -o %t.hsaco --manifest=%t.json
+// RUN: FileCheck %s --check-prefix=VIEW --input-file=%t.json
+
+//--- loop.mlir
+// LOOP: error: 'gpu.launch_func' op expects launches outside of control flow in a manifest
+func.func @f(%q: memref<1x1x8x64xf16>, %k: memref<1x1x8x64xf16>, %v: memref<1x1x8x64xf16>, %o: memref<1x1x8x64xf16>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    attn.attention ins(%q, %k, %v : memref<1x1x8x64xf16>, memref<1x1x8x64xf16>, memref<1x1x8x64xf16>) outs(%o : memref<1x1x8x64xf16>)
+  }
+  return
+}
+
+//--- two.mlir
+// TWO: error: 'builtin.module' op expects an entry to be named, since both 'f' and 'g' launch kernels
+// ENTRY: "kernel": "g_attention"
+func.func @f(%q: memref<1x1x8x64xf16>, %k: memref<1x1x8x64xf16>, %v: memref<1x1x8x64xf16>, %o: memref<1x1x8x64xf16>) {
+  attn.attention ins(%q, %k, %v : memref<1x1x8x64xf16>, memref<1x1x8x64xf16>, memref<1x1x8x64xf16>) outs(%o : memref<1x1x8x64xf16>)
+  return
+}
+func.func @g(%q: memref<1x1x8x64xf16>, %k: memref<1x1x8x64xf16>, %v: memref<1x1x8x64xf16>, %o: memref<1x1x8x64xf16>) {
+  attn.attention ins(%q, %k, %v : memref<1x1x8x64xf16>, memref<1x1x8x64xf16>, memref<1x1x8x64xf16>) outs(%o : memref<1x1x8x64xf16>)
+  return
+}
+
+//--- view.mlir
+// A view is its buffer and the bytes in front of it.
+// VIEW:      "args": [
+// VIEW:      "buffer": "keys",
+// VIEW:      "value": 640
+func.func @f(%q: memref<1x1x8x64xf16> {attn.name = "query"}, %k: memref<1x1x20x64xf16> {attn.name = "keys"}, %o: memref<1x1x8x64xf16> {attn.name = "output"}) {
+  %w = memref.subview %k[0, 0, 5, 0] [1, 1, 8, 64] [1, 1, 1, 1] : memref<1x1x20x64xf16> to memref<1x1x8x64xf16, strided<[1280, 1280, 64, 1], offset: 320>>
+  attn.attention ins(%q, %w, %w : memref<1x1x8x64xf16>, memref<1x1x8x64xf16, strided<[1280, 1280, 64, 1], offset: 320>>, memref<1x1x8x64xf16, strided<[1280, 1280, 64, 1], offset: 320>>) outs(%o : memref<1x1x8x64xf16>)
+  return
+}
