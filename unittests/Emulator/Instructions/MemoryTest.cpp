@@ -11,9 +11,8 @@ using namespace attn::emu;
 
 namespace {
 
-#define EXPECT_OUT [](const uint32_t *in, uint32_t *out)
 #define ONE(expression)                                                        \
-  EXPECT_OUT { out[0] = (expression); }
+  [](const uint32_t *in, uint32_t *out) { out[0] = (expression); }
 #define LGKM "s_waitcnt lgkmcnt(0)\n"
 #define VM "s_waitcnt vmcnt(0)\n"
 
@@ -22,78 +21,93 @@ constexpr Chip bothChips[] = {Chip::GFX942, Chip::GFX950};
 TEST(LDS, WidthsAndSigns) {
   // Every lane has its own 16 bytes at lane * 16 (v41).
 #define SLOT "v_lshlrev_b32 v41, 4, v0\n"
+  // clang-format off: the strings between macros confuse it.
   runCases({
       {"bytes and shorts", "i", "uuuu",
        SLOT "ds_write_b32 v41, v2\n" LGKM
-            "ds_read_u8 v20, v41 offset:1\nds_read_i8 v21, v41 offset:3\n"
-            "ds_read_u16 v22, v41 offset:2\nds_read_i16 v23, v41\n" LGKM,
-       EXPECT_OUT {
+       "ds_read_u8 v20, v41 offset:1\nds_read_i8 v21, v41 offset:3\n"
+       "ds_read_u16 v22, v41 offset:2\nds_read_i16 v23, v41\n" LGKM,
+       [](const uint32_t *in, uint32_t *out) {
          out[0] = in[0] >> 8 & 0xff;
          out[1] = int8_t(in[0] >> 24);
          out[2] = in[0] >> 16;
          out[3] = int16_t(in[0]);
-}
-} // namespace
-, {"d16 loads keep the other half", "i", "uuu",
-   SLOT "ds_write_b32 v41, v2\n" LGKM "ds_read_u8_d16 v20, v41 offset:1\n"
-        "ds_read_i8_d16_hi v21, v41 offset:3\n"
-        "ds_read_u16_d16_hi v22, v41\n" LGKM,
-   EXPECT_OUT{out[0] = (untouched & 0xffff0000) | (in[0] >> 8 & 0xff);
-out[1] = (untouched & 0xffff) | uint32_t(uint16_t(int16_t(int8_t(in[0] >> 24))))
-                                    << 16;
-out[2] = (untouched & 0xffff) | in[0] << 16;
-}
-}
-,
-    {"narrow stores", "ii", "u",
-     SLOT "ds_write_b32 v41, v2\n" LGKM
-          "ds_write_b8 v41, v3 offset:1\nds_write_b16_d16_hi v41, v3 "
-          "offset:2\n" LGKM "ds_read_b32 v20, v41\n" LGKM,
-     ONE((in[0] & 0xff) | (in[1] & 0xff) << 8 | (in[1] & 0xffff0000))},
-    {"b64, b96, b128", "iiii", "uuuuuuuu",
-     SLOT "ds_write_b64 v41, v[2:3]\nds_write_b64 v41, v[4:5] offset:8\n" LGKM
-          "ds_read_b96 v[20:22], v41\nds_read_b128 v[24:27], v41\n" LGKM
-          "v_mov_b32 v23, v27",
-     EXPECT_OUT{out[0] = in[0], out[1] = in[1], out[2] = in[2], out[3] = in[3];
-out[4] = in[0], out[5] = in[1], out[6] = in[2], out[7] = in[3];
-}
-}
-, {"write b96 and b128", "iiii", "uuuu",
-   SLOT "ds_write_b128 v41, v[2:5]\n" LGKM
-        "v_mov_b32 v42, v3\nv_mov_b32 v43, v4\nv_mov_b32 v44, v5\n"
-        "ds_write_b96 v41, v[42:44]\n" LGKM "ds_read_b128 v[20:23], v41\n" LGKM,
-   EXPECT_OUT{out[0] = in[1], out[1] = in[2], out[2] = in[3], out[3] = in[3];
-}
-}
-, {"read2 and write2", "ii", "uuuu",
-   SLOT "ds_write2_b32 v41, v3, v2 offset0:1 offset1:3\n"
-        "ds_write2_b32 v41, v2, v3 offset0:0 offset1:2\n" LGKM
-        "ds_read2_b32 v[20:21], v41 offset0:3 offset1:1\n"
-        "ds_read2_b32 v[22:23], v41 offset1:2\n" LGKM,
-   EXPECT_OUT{out[0] = in[0], out[1] = in[1], out[2] = in[0], out[3] = in[1];
-}
-}
-, {"read2st64", "ii", "uu",
-   "v_lshlrev_b32 v41, 2, v0\n"
-   "ds_write2st64_b32 v41, v2, v3 offset0:2 offset1:5\n" LGKM
-   "ds_read_b32 v20, v41 offset:512\nds_read2st64_b32 v[22:23], v41 "
-   "offset0:5 offset1:2\n" LGKM "v_mov_b32 v21, v22\n",
-   EXPECT_OUT{out[0] = in[0], out[1] = in[1];
-}
-}
-, {"read2 of b64", "iiii", "uuuu",
-   SLOT "ds_write2_b64 v41, v[2:3], v[4:5] offset1:1\n" LGKM
-        "ds_read2_b64 v[20:23], v41 offset0:1 offset1:0\n" LGKM,
-   EXPECT_OUT{out[0] = in[2], out[1] = in[3], out[2] = in[0], out[3] = in[1];
-}
-}
-,
-    {"lanes off write nothing", "ii", "u",
-     SLOT "ds_write_b32 v41, v2\n" LGKM
-          "s_mov_b64 exec, 0\nds_write_b32 v41, v3\ns_mov_b64 exec, -1\n" LGKM
-          "ds_read_b32 v20, v41\n" LGKM,
-     ONE(in[0])},
-});
+       }},
+      {"d16 loads keep the other half", "i", "uuu",
+       SLOT "ds_write_b32 v41, v2\n" LGKM "ds_read_u8_d16 v20, v41 offset:1\n"
+       "ds_read_i8_d16_hi v21, v41 offset:3\n"
+       "ds_read_u16_d16_hi v22, v41\n" LGKM,
+       [](const uint32_t *in, uint32_t *out) {
+         out[0] = (untouched & 0xffff0000) | (in[0] >> 8 & 0xff);
+         out[1] = (untouched & 0xffff) |
+                  uint32_t(uint16_t(int8_t(in[0] >> 24))) << 16;
+         out[2] = (untouched & 0xffff) | in[0] << 16;
+       }},
+      {"narrow stores", "ii", "u",
+       SLOT "ds_write_b32 v41, v2\n" LGKM
+       "ds_write_b8 v41, v3 offset:1\nds_write_b16_d16_hi v41, v3 "
+       "offset:2\n" LGKM "ds_read_b32 v20, v41\n" LGKM,
+       ONE((in[0] & 0xff) | (in[1] & 0xff) << 8 | (in[1] & 0xffff0000))},
+      {"b64, b96, b128", "iiii", "uuuuuuuu",
+       SLOT "ds_write_b64 v41, v[2:3]\nds_write_b64 v41, v[4:5] offset:8\n" LGKM
+       "ds_read_b96 v[20:22], v41\nds_read_b128 v[24:27], v41\n" LGKM
+       "v_mov_b32 v23, v27",
+       [](const uint32_t *in, uint32_t *out) {
+         out[0] = in[0];
+         out[1] = in[1];
+         out[2] = in[2];
+         out[3] = in[3];
+         out[4] = in[0];
+         out[5] = in[1];
+         out[6] = in[2];
+         out[7] = in[3];
+       }},
+      {"write b96 and b128", "iiii", "uuuu",
+       SLOT "ds_write_b128 v41, v[2:5]\n" LGKM
+       "v_mov_b32 v42, v3\nv_mov_b32 v43, v4\nv_mov_b32 v44, v5\n"
+       "ds_write_b96 v41, v[42:44]\n" LGKM "ds_read_b128 v[20:23], v41\n" LGKM,
+       [](const uint32_t *in, uint32_t *out) {
+         out[0] = in[1];
+         out[1] = in[2];
+         out[2] = in[3];
+         out[3] = in[3];
+       }},
+      {"read2 and write2", "ii", "uuuu",
+       SLOT "ds_write2_b32 v41, v3, v2 offset0:1 offset1:3\n"
+       "ds_write2_b32 v41, v2, v3 offset0:0 offset1:2\n" LGKM
+       "ds_read2_b32 v[20:21], v41 offset0:3 offset1:1\n"
+       "ds_read2_b32 v[22:23], v41 offset1:2\n" LGKM,
+       [](const uint32_t *in, uint32_t *out) {
+         out[0] = in[0];
+         out[1] = in[1];
+         out[2] = in[0];
+         out[3] = in[1];
+       }},
+      {"read2st64", "ii", "uu",
+       "v_lshlrev_b32 v41, 2, v0\n"
+       "ds_write2st64_b32 v41, v2, v3 offset0:2 offset1:5\n" LGKM
+       "ds_read_b32 v20, v41 offset:512\nds_read2st64_b32 v[22:23], v41 "
+       "offset0:5 offset1:2\n" LGKM "v_mov_b32 v21, v22\n",
+       [](const uint32_t *in, uint32_t *out) {
+         out[0] = in[0];
+         out[1] = in[1];
+       }},
+      {"read2 of b64", "iiii", "uuuu",
+       SLOT "ds_write2_b64 v41, v[2:3], v[4:5] offset1:1\n" LGKM
+       "ds_read2_b64 v[20:23], v41 offset0:1 offset1:0\n" LGKM,
+       [](const uint32_t *in, uint32_t *out) {
+         out[0] = in[2];
+         out[1] = in[3];
+         out[2] = in[0];
+         out[3] = in[1];
+       }},
+      {"lanes off write nothing", "ii", "u",
+       SLOT "ds_write_b32 v41, v2\n" LGKM
+       "s_mov_b64 exec, 0\nds_write_b32 v41, v3\ns_mov_b64 exec, -1\n" LGKM
+       "ds_read_b32 v20, v41\n" LGKM,
+       ONE(in[0])},
+  });
+  // clang-format on
 }
 
 TEST(LDS, AtomicsOfOneLane) {
@@ -535,7 +549,7 @@ TEST(Memory, LoadAndStoreFamilies) {
 }
 
 //===----------------------------------------------------------------------===//
-// Buffers: cases.md F6
+// Buffers: case F6 of the public bug list
 //===----------------------------------------------------------------------===//
 
 /// s[12:15] describes `bytes` bytes of in, s[16:19] of out.

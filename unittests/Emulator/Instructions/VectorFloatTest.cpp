@@ -9,10 +9,9 @@ using namespace attn::emu;
 
 namespace {
 
-#define EXPECT_OUT [](const uint32_t *in, uint32_t *out)
 /// One result from an expression over in[0], in[1], in[2].
 #define ONE(expression)                                                        \
-  EXPECT_OUT { out[0] = (expression); }
+  [](const uint32_t *in, uint32_t *out) { out[0] = (expression); }
 
 constexpr uint32_t qNaN = 0x7fc00000;
 
@@ -117,26 +116,23 @@ TEST(VectorFloat, F32Arithmetic) {
        ONE(maxF32(maxF32(in[0], in[1]), in[2]))},
       {"v_med3_f32", "fff", "f", "v_med3_f32 v20, v2, v3, v4",
        ONE(med3F32(in[0], in[1], in[2]))},
-      {"neg and abs", "fff", "f",
-       "v_fma_f32 v20, -v2, |v3|, -|v4|",
+      {"neg and abs", "fff", "f", "v_fma_f32 v20, -v2, |v3|, -|v4|",
        ONE(U(std::fma(-F(in[0]), std::fabs(F(in[1])), -std::fabs(F(in[2])))))},
       {"literal", "f", "f", "v_add_f32 v20, 0x3dcccccd, v2",
        ONE(U(F(0x3dcccccd) + F(in[0])))},
       {"inline constants", "f", "fff",
        "v_add_f32 v20, -4.0, v2\nv_mul_f32 v21, 0.15915494, v2\n"
        "v_add_f32 v22, 3, v2",
-       EXPECT_OUT {
+       [](const uint32_t *in, uint32_t *out) {
          out[0] = U(-4.0f + F(in[0]));
          out[1] = U(F(0x3e22f983) * F(in[0]));
          out[2] = U(F(3) + F(in[0])); // the integer's bits
-}
-} // namespace
-,
-    {"clamp", "ff", "f", "v_add_f32 v20, v2, v3 clamp",
-     ONE(clampF32(F(in[0]) + F(in[1])))},
-    {"clamp fma", "fff", "f", "v_fma_f32 v20, v2, v3, v4 clamp",
-     ONE(clampF32(std::fma(F(in[0]), F(in[1]), F(in[2]))))},
-});
+       }},
+      {"clamp", "ff", "f", "v_add_f32 v20, v2, v3 clamp",
+       ONE(clampF32(F(in[0]) + F(in[1])))},
+      {"clamp fma", "fff", "f", "v_fma_f32 v20, v2, v3, v4 clamp",
+       ONE(clampF32(std::fma(F(in[0]), F(in[1]), F(in[2]))))},
+  });
 }
 
 TEST(VectorFloat, FlushedDenormals) {
@@ -210,55 +206,54 @@ TEST(VectorFloat, F32Unary) {
       {"v_fract_f32", "f", "f", "v_fract_f32 v20, v2",
        ONE(std::isinf(F(in[0]))
                ? qNaN
-               : U(std::fmin(float(double(F(in[0])) -
-                                   std::floor(double(F(in[0])))),
-                             0x1.fffffep-1f) +
+               : U(std::fmin(
+                       float(double(F(in[0])) - std::floor(double(F(in[0])))),
+                       0x1.fffffep-1f) +
                    (isNaN(in[0]) ? F(in[0]) : 0.0f)))},
       {"v_frexp_exp_i32_f32", "f", "u", "v_frexp_exp_i32_f32 v20, v2",
-       EXPECT_OUT {
+       [](const uint32_t *in, uint32_t *out) {
          int exponent = 0;
          if (std::isfinite(F(in[0])))
            std::frexp(F(in[0]), &exponent);
          out[0] = exponent;
-}
-}
-, {"v_frexp_mant_f32", "f", "f", "v_frexp_mant_f32 v20, v2",
-   EXPECT_OUT{int exponent;
-out[0] = std::isfinite(F(in[0])) ? U(std::frexp(F(in[0]), &exponent)) : in[0];
-}
-}
-,
-    {"v_ldexp_f32", "fs", "f",
-     "v_subrev_u32 v3, 35, v3\nv_ldexp_f32 v20, v2, v3",
-     ONE(U(std::ldexp(F(in[0]), int(in[1]) - 35)))},
-    {"v_cvt_i32_f32", "f", "u", "v_cvt_i32_f32 v20, v2",
-     ONE(uint32_t(toI32(F(in[0]))))},
-    {"v_cvt_u32_f32", "f", "u", "v_cvt_u32_f32 v20, v2", ONE(toU32(F(in[0])))},
-    {"v_cvt_flr_i32_f32", "f", "u", "v_cvt_flr_i32_f32 v20, v2",
-     ONE(uint32_t(toI32(std::floor(double(F(in[0]))))))},
-    {"v_cvt_rpi_i32_f32", "f", "u", "v_cvt_rpi_i32_f32 v20, v2",
-     ONE(uint32_t(toI32(std::floor(double(F(in[0])) + 0.5))))},
-    {"v_cvt_f32_i32", "i", "f", "v_cvt_f32_i32 v20, v2",
-     ONE(U(float(int32_t(in[0]))))},
-    {"v_cvt_f32_u32", "i", "f", "v_cvt_f32_u32 v20, v2", ONE(U(float(in[0])))},
-    {"v_cvt_f32_ubyte", "i", "ffff",
-     "v_cvt_f32_ubyte0 v20, v2\nv_cvt_f32_ubyte1 v21, v2\n"
-     "v_cvt_f32_ubyte2 v22, v2\nv_cvt_f32_ubyte3 v23, v2",
-     EXPECT_OUT{for (int i = 0; i != 4; ++i) out[i] =
-                    U(float(in[0] >> (8 * i) & 0xff));
-}
-}
-,
-    {"v_cvt_off_f32_i4", "i", "f", "v_cvt_off_f32_i4 v20, v2",
-     ONE(U(float(int32_t(in[0] << 28) >> 28) / 16))},
-    {"v_cvt_pk_u8_f32", "fsi", "u", "v_cvt_pk_u8_f32 v20, v2, v3, v4",
-     EXPECT_OUT{unsigned shift = 8 * (in[1] & 3);
-uint32_t byte = std::min(toU32(F(in[0])), 255u);
-out[0] = (in[2] & ~(255u << shift)) | byte << shift;
-}
-}
-,
-});
+       }},
+      {"v_frexp_mant_f32", "f", "f", "v_frexp_mant_f32 v20, v2",
+       [](const uint32_t *in, uint32_t *out) {
+         int exponent;
+         out[0] = std::isfinite(F(in[0])) ? U(std::frexp(F(in[0]), &exponent))
+                                          : in[0];
+       }},
+      {"v_ldexp_f32", "fs", "f",
+       "v_subrev_u32 v3, 35, v3\nv_ldexp_f32 v20, v2, v3",
+       ONE(U(std::ldexp(F(in[0]), int(in[1]) - 35)))},
+      {"v_cvt_i32_f32", "f", "u", "v_cvt_i32_f32 v20, v2",
+       ONE(uint32_t(toI32(F(in[0]))))},
+      {"v_cvt_u32_f32", "f", "u", "v_cvt_u32_f32 v20, v2",
+       ONE(toU32(F(in[0])))},
+      {"v_cvt_flr_i32_f32", "f", "u", "v_cvt_flr_i32_f32 v20, v2",
+       ONE(uint32_t(toI32(std::floor(double(F(in[0]))))))},
+      {"v_cvt_rpi_i32_f32", "f", "u", "v_cvt_rpi_i32_f32 v20, v2",
+       ONE(uint32_t(toI32(std::floor(double(F(in[0])) + 0.5))))},
+      {"v_cvt_f32_i32", "i", "f", "v_cvt_f32_i32 v20, v2",
+       ONE(U(float(int32_t(in[0]))))},
+      {"v_cvt_f32_u32", "i", "f", "v_cvt_f32_u32 v20, v2",
+       ONE(U(float(in[0])))},
+      {"v_cvt_f32_ubyte", "i", "ffff",
+       "v_cvt_f32_ubyte0 v20, v2\nv_cvt_f32_ubyte1 v21, v2\n"
+       "v_cvt_f32_ubyte2 v22, v2\nv_cvt_f32_ubyte3 v23, v2",
+       [](const uint32_t *in, uint32_t *out) {
+         for (int i = 0; i != 4; ++i)
+           out[i] = U(float(in[0] >> (8 * i) & 0xff));
+       }},
+      {"v_cvt_off_f32_i4", "i", "f", "v_cvt_off_f32_i4 v20, v2",
+       ONE(U(float(int32_t(in[0] << 28) >> 28) / 16))},
+      {"v_cvt_pk_u8_f32", "fsi", "u", "v_cvt_pk_u8_f32 v20, v2, v3, v4",
+       [](const uint32_t *in, uint32_t *out) {
+         unsigned shift = 8 * (in[1] & 3);
+         uint32_t byte = std::min(toU32(F(in[0])), 255u);
+         out[0] = (in[2] & ~(255u << shift)) | byte << shift;
+       }},
+  });
 }
 
 TEST(VectorFloat, Conversions) {
@@ -267,67 +262,54 @@ TEST(VectorFloat, Conversions) {
       {"v_cvt_f32_f16", "h", "f", "v_cvt_f32_f16 v20, v2",
        ONE(U(float(H(in[0]))))},
       {"v_cvt_pkrtz_f16_f32", "ff", "p", "v_cvt_pkrtz_f16_f32 v20, v2, v3",
-       EXPECT_OUT {
+       [](const uint32_t *in, uint32_t *out) {
          out[0] = 0;
          for (int i = 0; i != 2; ++i) {
-    llvm::APFloat value(F(in[i]));
-    bool loses;
-    value.convert(llvm::APFloat::IEEEhalf(), llvm::APFloat::rmTowardZero,
-                  &loses);
-    out[0] |= uint32_t(value.bitcastToAPInt().getZExtValue()) << 16 * i;
+           llvm::APFloat value(F(in[i]));
+           bool loses;
+           value.convert(llvm::APFloat::IEEEhalf(), llvm::APFloat::rmTowardZero,
+                         &loses);
+           out[0] |= uint32_t(value.bitcastToAPInt().getZExtValue()) << 16 * i;
          }
-}
-}
-,
-    {"v_cvt_f32_f64", "d", "f", "v_cvt_f32_f64 v20, v[2:3]",
-     ONE(U(float(D(in))))},
-    {"v_cvt_f64_f32", "f", "d", "v_cvt_f64_f32 v[20:21], v2",
-     EXPECT_OUT{setD(out, double(F(in[0])));
-}
-}
-,
-    {"v_cvt_i32_f64", "d", "u", "v_cvt_i32_f64 v20, v[2:3]",
-     ONE(uint32_t(toI32(D(in))))},
-    {"v_cvt_u32_f64", "d", "u", "v_cvt_u32_f64 v20, v[2:3]", ONE(toU32(D(in)))},
-    {"v_cvt_f64_i32", "i", "d", "v_cvt_f64_i32 v[20:21], v2",
-     EXPECT_OUT{setD(out, int32_t(in[0]));
-}
-}
-, {"v_cvt_f64_u32", "i", "d", "v_cvt_f64_u32 v[20:21], v2",
-   EXPECT_OUT{setD(out, in[0]);
-}
-}
-,
-    {"v_cvt_f16_i16", "i", "h", "v_cvt_f16_i16 v20, v2",
-     ONE(toH(int16_t(in[0])))},
-    {"v_cvt_f16_u16", "i", "h", "v_cvt_f16_u16 v20, v2",
-     ONE(toH(uint16_t(in[0])))},
-    {"v_cvt_i16_f16", "h", "u", "v_cvt_i16_f16 v20, v2",
-     ONE(uint16_t(std::clamp(toI32(H(in[0])), -32768, 32767)))},
-    {"v_cvt_u16_f16", "h", "u", "v_cvt_u16_f16 v20, v2",
-     ONE(std::min(toU32(H(in[0])), 65535u))},
-    {"v_cvt_pk_i16_i32", "ii", "u", "v_cvt_pk_i16_i32 v20, v2, v3",
-     EXPECT_OUT{auto clamp = [](uint32_t value) {
-       return uint16_t(std::clamp(int32_t(value), -32768, 32767));
-     };
-out[0] = clamp(in[0]) | clamp(in[1]) << 16;
-}
-}
-,
-    {"v_cvt_pk_u16_u32", "ii", "u", "v_cvt_pk_u16_u32 v20, v2, v3",
-     ONE(std::min(in[0], 65535u) | std::min(in[1], 65535u) << 16)},
-    {"v_cvt_pk_bf16_f32",
-     "ff",
-     "u",
-     "v_cvt_pk_bf16_f32 v20, v2, v3\n"
-     // NaN payloads are compared by class only: keep ordinary numbers.
-     "v_cmp_u_f32 vcc, v2, v3\ns_nop 1\nv_cndmask_b32 v20, v20, 0, vcc",
-     ONE(isNaN(in[0]) || isNaN(in[1])
-             ? 0
-             : toBFloat(F(in[0])) | toBFloat(F(in[1])) << 16),
-     false,
-     2},
-});
+       }},
+      {"v_cvt_f32_f64", "d", "f", "v_cvt_f32_f64 v20, v[2:3]",
+       ONE(U(float(D(in))))},
+      {"v_cvt_f64_f32", "f", "d", "v_cvt_f64_f32 v[20:21], v2",
+       [](const uint32_t *in, uint32_t *out) { setD(out, double(F(in[0]))); }},
+      {"v_cvt_i32_f64", "d", "u", "v_cvt_i32_f64 v20, v[2:3]",
+       ONE(uint32_t(toI32(D(in))))},
+      {"v_cvt_u32_f64", "d", "u", "v_cvt_u32_f64 v20, v[2:3]",
+       ONE(toU32(D(in)))},
+      {"v_cvt_f64_i32", "i", "d", "v_cvt_f64_i32 v[20:21], v2",
+       [](const uint32_t *in, uint32_t *out) { setD(out, int32_t(in[0])); }},
+      {"v_cvt_f64_u32", "i", "d", "v_cvt_f64_u32 v[20:21], v2",
+       [](const uint32_t *in, uint32_t *out) { setD(out, in[0]); }},
+      {"v_cvt_f16_i16", "i", "h", "v_cvt_f16_i16 v20, v2",
+       ONE(toH(int16_t(in[0])))},
+      {"v_cvt_f16_u16", "i", "h", "v_cvt_f16_u16 v20, v2",
+       ONE(toH(uint16_t(in[0])))},
+      {"v_cvt_i16_f16", "h", "u", "v_cvt_i16_f16 v20, v2",
+       ONE(uint16_t(std::clamp(toI32(H(in[0])), -32768, 32767)))},
+      {"v_cvt_u16_f16", "h", "u", "v_cvt_u16_f16 v20, v2",
+       ONE(std::min(toU32(H(in[0])), 65535u))},
+      {"v_cvt_pk_i16_i32", "ii", "u", "v_cvt_pk_i16_i32 v20, v2, v3",
+       [](const uint32_t *in, uint32_t *out) {
+         auto clamp = [](uint32_t value) {
+           return uint16_t(std::clamp(int32_t(value), -32768, 32767));
+         };
+         out[0] = clamp(in[0]) | clamp(in[1]) << 16;
+       }},
+      {"v_cvt_pk_u16_u32", "ii", "u", "v_cvt_pk_u16_u32 v20, v2, v3",
+       ONE(std::min(in[0], 65535u) | std::min(in[1], 65535u) << 16)},
+      {"v_cvt_pk_bf16_f32", "ff", "u",
+       "v_cvt_pk_bf16_f32 v20, v2, v3\n"
+       // NaN payloads are compared by class only: keep ordinary numbers.
+       "v_cmp_u_f32 vcc, v2, v3\ns_nop 1\nv_cndmask_b32 v20, v20, 0, vcc",
+       ONE(isNaN(in[0]) || isNaN(in[1])
+               ? 0
+               : toBFloat(F(in[0])) | toBFloat(F(in[1])) << 16),
+       false, 2},
+  });
 }
 
 TEST(VectorFloat, FP8) {
@@ -418,116 +400,114 @@ TEST(VectorFloat, Compare) {
                COMPARE("u", 8) COMPARE("nge", 9) COMPARE("nlg", 10)
                    COMPARE("ngt", 11) COMPARE("nle", 12) COMPARE("neq", 13)
                        COMPARE("nlt", 14) COMPARE("tru", 15),
-       EXPECT_OUT {
+       [](const uint32_t *in, uint32_t *out) {
          float a = F(in[0]), b = F(in[1]);
          bool u = std::isnan(a) || std::isnan(b);
-         bool results[16] = {false,    a < b,    a == b,           a <= b,
-                             a > b,    a < b || a > b, a >= b,     !u,
-                             u,        !(a >= b), !(a < b || a > b), !(a > b),
-                             !(a <= b), a != b,   !(a < b),        true};
+         bool results[16] = {false,
+                             a<b, a == b, a <= b, a>
+                                 b,
+                             a < b || a > b,
+                             a >= b,
+                             !u,
+                             u,
+                             !(a >= b),
+                             !(a < b || a > b),
+                             !(a > b),
+                             !(a <= b),
+                             a != b,
+                             !(a < b),
+                             true};
          out[0] = 0;
          for (int i = 0; i != 16; ++i)
            out[0] |= uint32_t(results[i]) << i;
-}
-}
-,
-    {"v_cmp_class_f32", "f", "u",
-     "v_mov_b32 v20, 0\n"
+       }},
+      {"v_cmp_class_f32", "f", "u",
+       "v_mov_b32 v20, 0\n"
 #define CLASS(bit)                                                             \
   "v_mov_b32 v40, 1 << " #bit "\nv_cmp_class_f32 vcc, v2, v40\ns_nop 1\n"      \
   "v_cndmask_b32 v41, 0, 1, vcc\nv_lshl_or_b32 v20, v41, " #bit ", v20\n"
-     CLASS(0) CLASS(1) CLASS(2) CLASS(3) CLASS(4) CLASS(5) CLASS(6) CLASS(7)
-         CLASS(8) CLASS(9),
-     ONE(classF32(in[0]))},
-    {"v_cmpx_lt_f32", "ff", "u", "v_cmpx_lt_f32 vcc, v2, v3\nv_mov_b32 v20, 1",
-     ONE(F(in[0]) < F(in[1]) ? 1 : untouched)},
-    {"v_cmp_lt_f64", "dd", "u",
-     "v_cmp_lt_f64 s[12:13], v[2:3], v[4:5]\ns_nop 1\n"
-     "v_cndmask_b32 v20, 5, 7, s[12:13]",
-     ONE(D(in) < D(in + 2) ? 7 : 5)},
-    {"v_cmp_ngt_f16", "hh", "u",
-     "v_cmp_ngt_f16 vcc, v2, v3\ns_nop 1\nv_cndmask_b32 v20, 5, 7, vcc",
-     ONE(!(H(in[0]) > H(in[1])) ? 7 : 5)},
-    {"v_cndmask_b32 with modifiers", "ff", "u",
-     "v_cmp_gt_f32 s[12:13], 0, v2\ns_nop 1\n"
-     "v_cndmask_b32 v20, -v2, |v3|, s[12:13]",
-     ONE(F(in[0]) < 0 ? in[1] & 0x7fffffff : in[0] ^ 0x80000000)},
-});
+       CLASS(0) CLASS(1) CLASS(2) CLASS(3) CLASS(4) CLASS(5) CLASS(6) CLASS(7)
+           CLASS(8) CLASS(9),
+       ONE(classF32(in[0]))},
+      {"v_cmpx_lt_f32", "ff", "u",
+       "v_cmpx_lt_f32 vcc, v2, v3\nv_mov_b32 v20, 1",
+       ONE(F(in[0]) < F(in[1]) ? 1 : untouched)},
+      {"v_cmp_lt_f64", "dd", "u",
+       "v_cmp_lt_f64 s[12:13], v[2:3], v[4:5]\ns_nop 1\n"
+       "v_cndmask_b32 v20, 5, 7, s[12:13]",
+       ONE(D(in) < D(in + 2) ? 7 : 5)},
+      {"v_cmp_ngt_f16", "hh", "u",
+       "v_cmp_ngt_f16 vcc, v2, v3\ns_nop 1\nv_cndmask_b32 v20, 5, 7, vcc",
+       ONE(!(H(in[0]) > H(in[1])) ? 7 : 5)},
+      {"v_cndmask_b32 with modifiers", "ff", "u",
+       "v_cmp_gt_f32 s[12:13], 0, v2\ns_nop 1\n"
+       "v_cndmask_b32 v20, -v2, |v3|, s[12:13]",
+       ONE(F(in[0]) < 0 ? in[1] & 0x7fffffff : in[0] ^ 0x80000000)},
+  });
 }
 
 TEST(VectorFloat, F64) {
   runCases({
       {"v_add_f64", "dd", "d", "v_add_f64 v[20:21], v[2:3], v[4:5]",
-       EXPECT_OUT { setD(out, D(in) + D(in + 2));
-}
-}
-, {"v_mul_f64", "dd", "d", "v_mul_f64 v[20:21], v[2:3], v[4:5]",
-   EXPECT_OUT{setD(out, D(in) * D(in + 2));
-}
-}
-, {"v_fma_f64", "ddd", "d", "v_fma_f64 v[20:21], v[2:3], v[4:5], -v[6:7]",
-   EXPECT_OUT{setD(out, std::fma(D(in), D(in + 2), -D(in + 4)));
-}
-}
-, {"v_fmac_f64", "ddd", "d",
-   "v_mov_b32 v20, v6\nv_mov_b32 v21, v7\n"
-   "v_fmac_f64 v[20:21], v[2:3], v[4:5]",
-   EXPECT_OUT{setD(out, std::fma(D(in), D(in + 2), D(in + 4)));
-}
-}
-, {"v_min_f64", "dd", "d", "v_min_f64 v[20:21], v[2:3], v[4:5]",
-   EXPECT_OUT{double a = D(in), b = D(in + 2);
-setD(out, std::isnan(a)      ? b
-          : std::isnan(b)    ? a
-          : a == 0 && b == 0 ? (std::signbit(a) ? a : b)
-          : a < b            ? a
-                             : b);
-}
-}
-, {"v_max_f64", "dd", "d", "v_max_f64 v[20:21], v[2:3], v[4:5]",
-   EXPECT_OUT{double a = D(in), b = D(in + 2);
-setD(out, std::isnan(a)      ? b
-          : std::isnan(b)    ? a
-          : a == 0 && b == 0 ? (std::signbit(a) ? b : a)
-          : a > b            ? a
-                             : b);
-}
-}
-, {"v_floor_f64", "d", "d", "v_floor_f64 v[20:21], v[2:3]",
-   EXPECT_OUT{setD(out, std::floor(D(in)));
-}
-}
-, {"v_ceil_f64", "d", "d", "v_ceil_f64 v[20:21], v[2:3]",
-   EXPECT_OUT{setD(out, std::ceil(D(in)));
-}
-}
-, {"v_trunc_f64", "d", "d", "v_trunc_f64 v[20:21], v[2:3]",
-   EXPECT_OUT{setD(out, std::trunc(D(in)));
-}
-}
-, {"v_rndne_f64", "d", "d", "v_rndne_f64 v[20:21], v[2:3]",
-   EXPECT_OUT{setD(out, std::nearbyint(D(in)));
-}
-}
-, {"v_ldexp_f64", "ds", "d", "v_ldexp_f64 v[20:21], v[2:3], v4",
-   EXPECT_OUT{setD(out, std::ldexp(D(in), int(in[2])));
-}
-}
-, {"v_frexp_exp_i32_f64", "d", "u", "v_frexp_exp_i32_f64 v20, v[2:3]",
-   EXPECT_OUT{int exponent = 0;
-if (std::isfinite(D(in)))
-  std::frexp(D(in), &exponent);
-out[0] = exponent;
-}
-}
-, {"v_pk_mov_b32", "ll", "uu",
-   "v_pk_mov_b32 v[20:21], v[2:3], v[4:5] op_sel:[1,0]",
-   EXPECT_OUT{out[0] = in[1];
-out[1] = in[2];
-}
-}
-,
-});
+       [](const uint32_t *in, uint32_t *out) { setD(out, D(in) + D(in + 2)); }},
+      {"v_mul_f64", "dd", "d", "v_mul_f64 v[20:21], v[2:3], v[4:5]",
+       [](const uint32_t *in, uint32_t *out) { setD(out, D(in) * D(in + 2)); }},
+      {"v_fma_f64", "ddd", "d", "v_fma_f64 v[20:21], v[2:3], v[4:5], -v[6:7]",
+       [](const uint32_t *in, uint32_t *out) {
+         setD(out, std::fma(D(in), D(in + 2), -D(in + 4)));
+       }},
+      {"v_fmac_f64", "ddd", "d",
+       "v_mov_b32 v20, v6\nv_mov_b32 v21, v7\n"
+       "v_fmac_f64 v[20:21], v[2:3], v[4:5]",
+       [](const uint32_t *in, uint32_t *out) {
+         setD(out, std::fma(D(in), D(in + 2), D(in + 4)));
+       }},
+      {"v_min_f64", "dd", "d", "v_min_f64 v[20:21], v[2:3], v[4:5]",
+       [](const uint32_t *in, uint32_t *out) {
+         double a = D(in), b = D(in + 2);
+         setD(out, std::isnan(a)      ? b
+                   : std::isnan(b)    ? a
+                   : a == 0 && b == 0 ? (std::signbit(a) ? a : b)
+                   : a < b            ? a
+                                      : b);
+       }},
+      {"v_max_f64", "dd", "d", "v_max_f64 v[20:21], v[2:3], v[4:5]",
+       [](const uint32_t *in, uint32_t *out) {
+         double a = D(in), b = D(in + 2);
+         setD(out, std::isnan(a)      ? b
+                   : std::isnan(b)    ? a
+                   : a == 0 && b == 0 ? (std::signbit(a) ? b : a)
+                   : a > b            ? a
+                                      : b);
+       }},
+      {"v_floor_f64", "d", "d", "v_floor_f64 v[20:21], v[2:3]",
+       [](const uint32_t *in, uint32_t *out) { setD(out, std::floor(D(in))); }},
+      {"v_ceil_f64", "d", "d", "v_ceil_f64 v[20:21], v[2:3]",
+       [](const uint32_t *in, uint32_t *out) { setD(out, std::ceil(D(in))); }},
+      {"v_trunc_f64", "d", "d", "v_trunc_f64 v[20:21], v[2:3]",
+       [](const uint32_t *in, uint32_t *out) { setD(out, std::trunc(D(in))); }},
+      {"v_rndne_f64", "d", "d", "v_rndne_f64 v[20:21], v[2:3]",
+       [](const uint32_t *in, uint32_t *out) {
+         setD(out, std::nearbyint(D(in)));
+       }},
+      {"v_ldexp_f64", "ds", "d", "v_ldexp_f64 v[20:21], v[2:3], v4",
+       [](const uint32_t *in, uint32_t *out) {
+         setD(out, std::ldexp(D(in), int(in[2])));
+       }},
+      {"v_frexp_exp_i32_f64", "d", "u", "v_frexp_exp_i32_f64 v20, v[2:3]",
+       [](const uint32_t *in, uint32_t *out) {
+         int exponent = 0;
+         if (std::isfinite(D(in)))
+           std::frexp(D(in), &exponent);
+         out[0] = exponent;
+       }},
+      {"v_pk_mov_b32", "ll", "uu",
+       "v_pk_mov_b32 v[20:21], v[2:3], v[4:5] op_sel:[1,0]",
+       [](const uint32_t *in, uint32_t *out) {
+         out[0] = in[1];
+         out[1] = in[2];
+       }},
+  });
 }
 
 TEST(VectorFloat, F16) {
@@ -546,7 +526,7 @@ TEST(VectorFloat, F16) {
       {"v_ldexp_f16", "hs", "h", "v_ldexp_f16 v20, v2, v3",
        ONE(toH(std::ldexp(H(in[0]), int(in[1]))))},
       {"v_fma_f16", "hhh", "h", "v_fma_f16 v20, v2, v3, v4",
-       EXPECT_OUT {
+       [](const uint32_t *in, uint32_t *out) {
          llvm::APFloat a(llvm::APFloat::IEEEhalf(),
                          llvm::APInt(16, in[0] & 0xffff)),
              b(llvm::APFloat::IEEEhalf(), llvm::APInt(16, in[1] & 0xffff)),
@@ -554,43 +534,42 @@ TEST(VectorFloat, F16) {
          a.fusedMultiplyAdd(b, c, llvm::APFloat::rmNearestTiesToEven);
          out[0] = (untouched & 0xffff0000) |
                   uint32_t(a.bitcastToAPInt().getZExtValue());
-}
-}
-, {"v_fma_f16 op_sel", "pp", "p", "v_fma_f16 v20, v2, 1.0, v3 op_sel:[1,0,0,1]",
-   EXPECT_OUT{out[0] = (untouched & 0xffff) |
-                       uint32_t(toH(H(in[0] >> 16) + H(in[1]))) << 16;
-}
-}
-,
-    {"v_pk_add_f16", "pp", "p", "v_pk_add_f16 v20, v2, v3",
-     ONE(toH(H(in[0]) + H(in[1])) |
-         uint32_t(toH(H(in[0] >> 16) + H(in[1] >> 16))) << 16)},
-    {"v_pk_mul_f16 swapped", "pp", "p",
-     "v_pk_mul_f16 v20, v2, v3 op_sel:[1,0] op_sel_hi:[0,1] neg_lo:[0,1]",
-     ONE(toH(H(in[0] >> 16) * -H(in[1])) |
-         uint32_t(toH(H(in[0]) * H(in[1] >> 16))) << 16)},
-    {"v_pk_fma_f16 neg_hi", "pp", "p",
-     "v_pk_fma_f16 v20, v2, v3, 0 neg_hi:[1,0,0]",
-     // A sum with +0: exact in f64 before the one rounding.
-     ONE(toH(H(in[0]) * H(in[1]) + 0.0) |
-         uint32_t(toH(-H(in[0] >> 16) * H(in[1] >> 16) + 0.0)) << 16)},
-    {"v_pk_max_f16", "pp", "p", "v_pk_max_f16 v20, v2, v2", ONE(in[0])},
-    {"v_fma_mix_f32", "pfp", "f",
-     "v_fma_mix_f32 v20, v2, v3, v4 op_sel:[1,0,0] op_sel_hi:[1,0,1]",
-     ONE(U(std::fma(float(H(in[0] >> 16)), F(in[1]), float(H(in[2])))))},
-    {"v_fma_mixlo_f16", "fff", "h", "v_fma_mixlo_f16 v20, v2, v3, v4",
-     ONE((untouched & 0xffff0000) |
-         toH(std::fma(F(in[0]), F(in[1]), F(in[2]))))},
-    {"v_fma_mixhi_f16", "fff", "p", "v_fma_mixhi_f16 v20, v2, v3, v4",
-     ONE((untouched & 0xffff) |
-         uint32_t(toH(std::fma(F(in[0]), F(in[1]), F(in[2])))) << 16)},
-    {"v_dot2_f32_f16", "ppf", "f",
-     "v_mov_b32 v2, 0x40003c00\nv_mov_b32 v3, 0x44004200\n"
-     "v_mov_b32 v4, 0.5\nv_dot2_f32_f16 v20, v2, v3, v4",
-     ONE(U(1 * 3 + 2 * 4 + 0.5f))},
-    {"v_pack_b32_f16", "pp", "p", "v_pack_b32_f16 v20, v2, v3 op_sel:[1,0]",
-     ONE((in[0] >> 16) | in[1] << 16)},
-});
+       }},
+      {"v_fma_f16 op_sel", "pp", "p",
+       "v_fma_f16 v20, v2, 1.0, v3 op_sel:[1,0,0,1]",
+       [](const uint32_t *in, uint32_t *out) {
+         out[0] = (untouched & 0xffff) |
+                  uint32_t(toH(H(in[0] >> 16) + H(in[1]))) << 16;
+       }},
+      {"v_pk_add_f16", "pp", "p", "v_pk_add_f16 v20, v2, v3",
+       ONE(toH(H(in[0]) + H(in[1])) |
+           uint32_t(toH(H(in[0] >> 16) + H(in[1] >> 16))) << 16)},
+      {"v_pk_mul_f16 swapped", "pp", "p",
+       "v_pk_mul_f16 v20, v2, v3 op_sel:[1,0] op_sel_hi:[0,1] neg_lo:[0,1]",
+       ONE(toH(H(in[0] >> 16) * -H(in[1])) |
+           uint32_t(toH(H(in[0]) * H(in[1] >> 16))) << 16)},
+      {"v_pk_fma_f16 neg_hi", "pp", "p",
+       "v_pk_fma_f16 v20, v2, v3, 0 neg_hi:[1,0,0]",
+       // A sum with +0: exact in f64 before the one rounding.
+       ONE(toH(H(in[0]) * H(in[1]) + 0.0) |
+           uint32_t(toH(-H(in[0] >> 16) * H(in[1] >> 16) + 0.0)) << 16)},
+      {"v_pk_max_f16", "pp", "p", "v_pk_max_f16 v20, v2, v2", ONE(in[0])},
+      {"v_fma_mix_f32", "pfp", "f",
+       "v_fma_mix_f32 v20, v2, v3, v4 op_sel:[1,0,0] op_sel_hi:[1,0,1]",
+       ONE(U(std::fma(float(H(in[0] >> 16)), F(in[1]), float(H(in[2])))))},
+      {"v_fma_mixlo_f16", "fff", "h", "v_fma_mixlo_f16 v20, v2, v3, v4",
+       ONE((untouched & 0xffff0000) |
+           toH(std::fma(F(in[0]), F(in[1]), F(in[2]))))},
+      {"v_fma_mixhi_f16", "fff", "p", "v_fma_mixhi_f16 v20, v2, v3, v4",
+       ONE((untouched & 0xffff) |
+           uint32_t(toH(std::fma(F(in[0]), F(in[1]), F(in[2])))) << 16)},
+      {"v_dot2_f32_f16", "ppf", "f",
+       "v_mov_b32 v2, 0x40003c00\nv_mov_b32 v3, 0x44004200\n"
+       "v_mov_b32 v4, 0.5\nv_dot2_f32_f16 v20, v2, v3, v4",
+       ONE(U(1 * 3 + 2 * 4 + 0.5f))},
+      {"v_pack_b32_f16", "pp", "p", "v_pack_b32_f16 v20, v2, v3 op_sel:[1,0]",
+       ONE((in[0] >> 16) | in[1] << 16)},
+  });
 }
 
 TEST(VectorFloat, PackedF32) {
@@ -598,32 +577,30 @@ TEST(VectorFloat, PackedF32) {
       {"v_pk_fma_f32", "ffff", "ff",
        "v_pk_fma_f32 v[20:21], v[2:3], v[4:5], v[2:3] "
        "op_sel_hi:[1,0,1] neg_lo:[1,0,0]",
-       EXPECT_OUT {
+       [](const uint32_t *in, uint32_t *out) {
          out[0] = U(std::fma(-F(in[0]), F(in[2]), F(in[0])));
          out[1] = U(std::fma(F(in[1]), F(in[2]), F(in[1])));
-}
-}
-, {"v_pk_mul_f32", "ffff", "ff",
-   "v_pk_mul_f32 v[20:21], v[2:3], v[4:5] op_sel:[0,1] op_sel_hi:[1,0]",
-   EXPECT_OUT{out[0] = U(F(in[0]) * F(in[3]));
-out[1] = U(F(in[1]) * F(in[2]));
-}
-}
-, {"v_pk_add_f32", "ffff", "ff",
-   "v_pk_add_f32 v[20:21], v[2:3], v[4:5] neg_hi:[0,1]",
-   EXPECT_OUT{out[0] = U(F(in[0]) + F(in[2]));
-out[1] = U(F(in[1]) - F(in[3]));
-}
-}
-, {"v_pk_mul_f32 by scalars", "ff", "ff",
-   "s_mov_b32 s12, 2.0\ns_mov_b32 s13, -3.0\n"
-   "v_pk_mul_f32 v[20:21], v[2:3], s[12:13]",
-   EXPECT_OUT{out[0] = U(F(in[0]) * 2.0f);
-out[1] = U(F(in[1]) * -3.0f);
-}
-}
-,
-});
+       }},
+      {"v_pk_mul_f32", "ffff", "ff",
+       "v_pk_mul_f32 v[20:21], v[2:3], v[4:5] op_sel:[0,1] op_sel_hi:[1,0]",
+       [](const uint32_t *in, uint32_t *out) {
+         out[0] = U(F(in[0]) * F(in[3]));
+         out[1] = U(F(in[1]) * F(in[2]));
+       }},
+      {"v_pk_add_f32", "ffff", "ff",
+       "v_pk_add_f32 v[20:21], v[2:3], v[4:5] neg_hi:[0,1]",
+       [](const uint32_t *in, uint32_t *out) {
+         out[0] = U(F(in[0]) + F(in[2]));
+         out[1] = U(F(in[1]) - F(in[3]));
+       }},
+      {"v_pk_mul_f32 by scalars", "ff", "ff",
+       "s_mov_b32 s12, 2.0\ns_mov_b32 s13, -3.0\n"
+       "v_pk_mul_f32 v[20:21], v[2:3], s[12:13]",
+       [](const uint32_t *in, uint32_t *out) {
+         out[0] = U(F(in[0]) * 2.0f);
+         out[1] = U(F(in[1]) * -3.0f);
+       }},
+  });
 }
 
 TEST(VectorFloat, Special) {
@@ -637,24 +614,20 @@ TEST(VectorFloat, Special) {
   // correctly.
   runCases({
       {"v_rcp_f32", "f", "f", "v_rcp_f32 v20, v2",
-       special([](double x) {
-    return 1 / x; })},
+       special([](double x) { return 1 / x; })},
       {"v_sqrt_f32", "f", "f", "v_sqrt_f32 v20, v2",
-       special([](double x) {
-    return std::sqrt(x); })},
+       special([](double x) { return std::sqrt(x); })},
       {"v_rsq_f32", "f", "f", "v_rsq_f32 v20, v2",
-       special([](double x) {
-    return 1 / std::sqrt(x); })},
+       special([](double x) { return 1 / std::sqrt(x); })},
       {"v_exp_f32", "f", "f", "v_exp_f32 v20, v2",
-       special([](double x) {
-    return std::exp2(x); })},
+       special([](double x) { return std::exp2(x); })},
       {"v_log_f32", "f", "f", "v_log_f32 v20, v2",
-       special([](double x) {
-    return std::log2(x); })},
+       special([](double x) { return std::log2(x); })},
       {"v_rcp_f16", "h", "h", "v_rcp_f16 v20, v2", ONE(toH(1 / H(in[0])))},
       {"v_sqrt_f16", "h", "h", "v_sqrt_f16 v20, v2",
        ONE(toH(std::sqrt(H(in[0]))))},
-      {"v_exp_f16", "h", "h", "v_exp_f16 v20, v2", ONE(toH(std::exp2(H(in[0]))))},
+      {"v_exp_f16", "h", "h", "v_exp_f16 v20, v2",
+       ONE(toH(std::exp2(H(in[0]))))},
       {"v_rcp_f32 with neg", "f", "f", "v_rcp_f32 v20, -|v2|",
        ONE(flush(float(-1 / std::fabs(double(F(flush(in[0])))))))},
       {"f32 division", "ff", "f",
@@ -679,11 +652,8 @@ TEST(VectorFloat, Special) {
        "s_nop 1\n"
        "v_div_fmas_f64 v[40:41], v[40:41], v[42:43], v[46:47]\n"
        "v_div_fixup_f64 v[20:21], v[40:41], v[4:5], v[2:3]",
-       EXPECT_OUT { setD(out, D(in) / D(in + 2));
-}
-}
-,
-});
+       [](const uint32_t *in, uint32_t *out) { setD(out, D(in) / D(in + 2)); }},
+  });
 }
 
 } // namespace

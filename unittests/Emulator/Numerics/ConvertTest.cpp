@@ -240,7 +240,7 @@ TEST(ConvertTest, F16AndBF16FromF32) {
         ASSERT_EQ(half.bitcastToAPInt().getZExtValue(), cvtPkRtzF16F32(value));
     }
   }
-  // Ties of bf16 (cases.md F6 d of the public bug list): to even.
+  // Ties of bf16 (case F6 d of the public bug list): to even.
   EXPECT_EQ(cvtBF16F32(asFloat(0x3f808000)), 0x3f80u);
   EXPECT_EQ(cvtBF16F32(asFloat(0x3f818000)), 0x3f82u);
 }
