@@ -20,6 +20,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -35,6 +36,7 @@ public:
   FailureOr<mf::Manifest> run();
 
 private:
+  LogicalResult checkHost();
   void nameBuffers();
   LogicalResult addLaunch(gpu::LaunchFuncOp launch);
   LogicalResult addKernel(gpu::LaunchFuncOp launch, const KernelInfo &info);
@@ -102,6 +104,22 @@ static Value findRoot(Value value) {
     else
       return value;
   }
+}
+
+/// Refuses work of the host, which a list of launches would leave out.
+LogicalResult ManifestBuilder::checkHost() {
+  WalkResult result = function.getBody().walk([](Operation *op) {
+    if (isa<gpu::LaunchFuncOp, memref::AllocOp, memref::DeallocOp>(op) ||
+        op->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(op))
+      return WalkResult::advance();
+    // What is inside comes by itself.
+    if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
+        !isa<MemoryEffectOpInterface>(op))
+      return WalkResult::advance();
+    op->emitOpError("runs on the host, but a manifest can only launch kernels");
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }
 
 void ManifestBuilder::nameBuffers() {
@@ -433,6 +451,8 @@ LogicalResult ManifestBuilder::addLaunch(gpu::LaunchFuncOp launch) {
 
 FailureOr<mf::Manifest> ManifestBuilder::run() {
   manifest.chip = chip.str();
+  if (failed(checkHost()))
+    return failure();
   nameBuffers();
   for (BlockArgument argument : function.getArguments())
     if (isa<MemRefType>(argument.getType()) &&
@@ -464,7 +484,7 @@ FailureOr<func::FuncOp> mlir::attn::findEntry(ModuleOp module,
   }
   func::FuncOp found, idle;
   for (auto function : module.getOps<func::FuncOp>()) {
-    if (function.isDeclaration())
+    if (function.isDeclaration() || function.isPrivate())
       continue;
     bool launches =
         function.walk([](gpu::LaunchFuncOp) { return WalkResult::interrupt(); })

@@ -6,7 +6,11 @@
 // RUN: attn-compile %s --chip=gfx950 --emit=llvm | FileCheck %s --check-prefix=LLVM
 // RUN: attn-compile %s --chip=gfx950 --emit=rocdl | FileCheck %s --check-prefix=ROCDL
 // RUN: not attn-compile %s --chip=gfx90a 2>&1 | FileCheck %s --check-prefix=CHIP
-// RUN: not attn-compile %s --emit=asm --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=STAGE
+// RUN: not attn-compile %s 2>&1 | FileCheck %s --check-prefix=NOCHIP
+// RUN: not attn-compile %s --chip=gfx950 --entry=f -o %t.hsaco 2>&1 | FileCheck %s --check-prefix=ENTRY
+// RUN: not attn-compile %s --chip=gfx950 -o %t.none --manifest=%t.no/such.json 2>&1 | FileCheck %s --check-prefix=OPEN
+// RUN: not test -e %t.none
+// RUN: not attn-compile %s --chip=gfx950 --emit=asm --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=STAGE
 
 // STATS: "agprs":0
 // STATS-SAME: "scratch_bytes":0
@@ -43,6 +47,9 @@
 
 // CHIP:      error: --chip: expects chip to be one of gfx942, gfx950, but got 'gfx90a'
 // CHIP-NOT:  error
+// NOCHIP:    error: --chip: expects chip to be one of gfx942, gfx950, but got ''
+// ENTRY:     error: --entry: expects --manifest, which describes the function
+// OPEN:      error: cannot open output file
 // STAGE:     error: --manifest: expects --emit=hsaco
 // STAGE-NOT: error
 func.func @f(%q: tensor<?x4x?x64xf16> {attn.name = "query"}, %k: tensor<?x2x?x64xf16> {attn.name = "key"}, %v: tensor<?x2x?x64xf16> {attn.name = "value"}, %o0: tensor<?x4x?x64xf16>, %l0: tensor<?x4x?xf32>) -> (tensor<?x4x?x64xf16>, tensor<?x4x?xf32>) {

@@ -1,9 +1,13 @@
 // RUN: split-file %s %t
-// RUN: not attn-compile %t/loop.mlir -o %t.hsaco --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=LOOP
-// RUN: not attn-compile %t/two.mlir -o %t.hsaco --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=TWO
-// RUN: attn-compile %t/two.mlir -o %t.hsaco --manifest=%t.json --entry=g
+// RUN: not attn-compile %t/loop.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=LOOP
+// RUN: not attn-compile %t/host.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.none 2>&1 | FileCheck %s --check-prefix=HOST
+// RUN: not attn-compile %t/call.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.none 2>&1 | FileCheck %s --check-prefix=CALL
+// RUN: not test -e %t.none
+// RUN: attn-compile %t/host.mlir --chip=gfx950 -o %t.hsaco
+// RUN: not attn-compile %t/two.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=TWO
+// RUN: attn-compile %t/two.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json --entry=g
 // RUN: FileCheck %s --check-prefix=ENTRY --input-file=%t.json
-// RUN: attn-compile %t/view.mlir -o %t.hsaco --manifest=%t.json
+// RUN: attn-compile %t/view.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json
 // RUN: FileCheck %s --check-prefix=VIEW --input-file=%t.json
 
 //--- loop.mlir
@@ -37,5 +41,27 @@ func.func @g(%q: memref<1x1x8x64xf16>, %k: memref<1x1x8x64xf16>, %v: memref<1x1x
 func.func @f(%q: memref<1x1x8x64xf16> {attn.name = "query"}, %k: memref<1x1x20x64xf16> {attn.name = "keys"}, %o: memref<1x1x8x64xf16> {attn.name = "output"}) {
   %w = memref.subview %k[0, 0, 5, 0] [1, 1, 8, 64] [1, 1, 1, 1] : memref<1x1x20x64xf16> to memref<1x1x8x64xf16, strided<[1280, 1280, 64, 1], offset: 320>>
   attn.attention ins(%q, %w, %w : memref<1x1x8x64xf16>, memref<1x1x8x64xf16, strided<[1280, 1280, 64, 1], offset: 320>>, memref<1x1x8x64xf16, strided<[1280, 1280, 64, 1], offset: 320>>) outs(%o : memref<1x1x8x64xf16>)
+  return
+}
+
+//--- host.mlir
+// HOST: error: 'linalg.add' op runs on the host, but a manifest can only launch kernels
+func.func @host(%q: memref<1x1x16x64xf16>, %o: memref<1x1x16x64xf16>) {
+  %s = memref.alloc() : memref<1x1x16x64xf16>
+  linalg.add ins(%q, %q : memref<1x1x16x64xf16>, memref<1x1x16x64xf16>) outs(%s : memref<1x1x16x64xf16>)
+  attn.attention ins(%s, %s, %s : memref<1x1x16x64xf16>, memref<1x1x16x64xf16>, memref<1x1x16x64xf16>)
+      outs(%o : memref<1x1x16x64xf16>)
+  return
+}
+
+//--- call.mlir
+// CALL: error: 'func.call' op runs on the host, but a manifest can only launch kernels
+func.func private @callee(%q: memref<1x1x16x64xf16>, %o: memref<1x1x16x64xf16>) {
+  attn.attention ins(%q, %q, %q : memref<1x1x16x64xf16>, memref<1x1x16x64xf16>, memref<1x1x16x64xf16>)
+      outs(%o : memref<1x1x16x64xf16>)
+  return
+}
+func.func @call(%q: memref<1x1x16x64xf16>, %o: memref<1x1x16x64xf16>) {
+  call @callee(%q, %o) : (memref<1x1x16x64xf16>, memref<1x1x16x64xf16>) -> ()
   return
 }

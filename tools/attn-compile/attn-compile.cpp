@@ -21,6 +21,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
@@ -43,9 +44,8 @@ static cl::opt<std::string>
     manifestFile("manifest",
                  cl::desc("write the launch manifest (JSON) to this file"),
                  cl::value_desc("file"), cl::cat(category));
-static cl::opt<std::string> chip("chip",
-                                 cl::desc("target chip: gfx942 or gfx950"),
-                                 cl::init("gfx950"), cl::cat(category));
+static cl::opt<std::string>
+    chip("chip", cl::desc("target chip: gfx942 or gfx950"), cl::cat(category));
 static cl::opt<std::string>
     entry("entry",
           cl::desc("function that the manifest describes, where "
@@ -72,16 +72,29 @@ static int fail(const llvm::Twine &message) {
   return 1;
 }
 
-/// Writes `data` to `name`; false after a message.
-static bool writeFile(StringRef name, StringRef data) {
+namespace {
+/// A file and what goes into it.
+struct Output {
+  StringRef name;
+  StringRef data;
+};
+} // namespace
+
+/// Writes all files, or none after a message.
+static bool writeFiles(ArrayRef<Output> outputs) {
+  SmallVector<std::unique_ptr<llvm::ToolOutputFile>> files;
   std::string message;
-  auto file = openOutputFile(name, &message);
-  if (!file) {
-    fail(message);
-    return false;
+  for (const Output &output : outputs) {
+    files.push_back(openOutputFile(output.name, &message));
+    if (!files.back()) {
+      fail(message);
+      return false;
+    }
   }
-  file->os() << data;
-  file->keep();
+  for (auto [file, output] : llvm::zip_equal(files, outputs))
+    file->os() << output.data;
+  for (auto &file : files)
+    file->keep();
   return true;
 }
 
@@ -129,7 +142,7 @@ static int compile(ModuleOp module, const Options &opts) {
     llvm::raw_string_ostream os(text);
     module.print(os);
     os << "\n";
-    return !writeFile(opts.output, text);
+    return !writeFiles({{opts.output, text}});
   }
 
   llvm::LLVMContext context;
@@ -140,13 +153,13 @@ static int compile(ModuleOp module, const Options &opts) {
     std::string text;
     llvm::raw_string_ostream os(text);
     (*kernels)->print(os, nullptr);
-    return !writeFile(opts.output, text);
+    return !writeFiles({{opts.output, text}});
   }
   if (opts.stage == Stage::Assembly) {
     auto text = emitAssembly(**kernels, opts.chip, opts.optLevel);
     if (!text)
       return fail(llvm::toString(text.takeError()));
-    return !writeFile(opts.output, *text);
+    return !writeFiles({{opts.output, *text}});
   }
 
   auto object = emitObject(**kernels, opts.chip, opts.optLevel);
@@ -158,6 +171,9 @@ static int compile(ModuleOp module, const Options &opts) {
   auto info = readKernelInfo(*code);
   if (!info)
     return fail(llvm::toString(info.takeError()));
+  SmallVector<Output> outputs = {
+      {opts.output, StringRef(code->data(), code->size())}};
+  std::string manifestText;
   if (!opts.manifest.empty()) {
     FailureOr<func::FuncOp> function = findEntry(module, opts.entry);
     if (failed(function))
@@ -165,15 +181,13 @@ static int compile(ModuleOp module, const Options &opts) {
     auto manifest = buildManifest(*function, opts.chip, *info);
     if (failed(manifest))
       return 1;
-    std::string text;
-    llvm::raw_string_ostream os(text);
+    llvm::raw_string_ostream os(manifestText);
     manifest->print(os);
-    if (!writeFile(opts.manifest, text))
-      return 1;
+    outputs.push_back({opts.manifest, manifestText});
   }
   if (opts.kernelStats)
     llvm::errs() << printKernels(*info, code->size()) << "\n";
-  return !writeFile(opts.output, StringRef(code->data(), code->size()));
+  return !writeFiles(outputs);
 }
 
 int main(int argc, char **argv) {
@@ -191,6 +205,11 @@ int main(int argc, char **argv) {
   if (stage != Stage::HSACO && !manifestFile.empty())
     return fail("--manifest: expects --emit=hsaco, which knows the kernels' "
                 "registers");
+  if (!entry.empty() && manifestFile.empty())
+    return fail("--entry: expects --manifest, which describes the function");
+  if (stage == Stage::HSACO && outputFile == "-" &&
+      llvm::sys::Process::StandardOutIsDisplayed())
+    return fail("expects -o FILE for a code object, but got a terminal");
   if (optLevel > 3)
     return fail("-O: expects a level of 0 to 3, but got " +
                 llvm::Twine(optLevel));
@@ -209,6 +228,8 @@ int main(int argc, char **argv) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context);
+  // The line of the source is shown already.
+  context.printOpOnDiagnostic(false);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return 1;

@@ -66,3 +66,18 @@ func.func @paged(%q: memref<1x1x16x8xf32>, %k: memref<9x1x16x8xf32>, %t: memref<
       outs(%o : memref<1x1x16x8xf32>) {page_size = 16}
   return
 }
+
+// -----
+
+// A size that folds to a constant value is static in the type of the slice.
+// CHECK-LABEL: func @constant_sizes
+// CHECK: attn.online_attention ins({{.*}} : memref<16x8xf32
+func.func @constant_sizes(%q: memref<1x1x16x8xf32>, %o: memref<1x1x16x8xf32>) {
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %s = memref.subview %q[0, 0, 0, 0] [1, 1, %c16, %c8] [1, 1, 1, 1]
+      : memref<1x1x16x8xf32> to memref<1x1x?x?xf32, strided<[128, 128, 8, 1]>>
+  attn.attention ins(%s, %s, %s : memref<1x1x?x?xf32, strided<[128, 128, 8, 1]>>, memref<1x1x?x?xf32, strided<[128, 128, 8, 1]>>, memref<1x1x?x?xf32, strided<[128, 128, 8, 1]>>)
+      outs(%o : memref<1x1x16x8xf32>)
+  return
+}

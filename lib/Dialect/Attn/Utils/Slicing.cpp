@@ -17,18 +17,30 @@
 
 using namespace mlir;
 
+/// Constants as attributes: a size that is a constant value would be dynamic in
+/// the type that an op infers, but static in ours.
+static SmallVector<OpFoldResult> foldConstants(Builder &builder,
+                                               ArrayRef<OpFoldResult> values) {
+  return llvm::map_to_vector(values, [&](OpFoldResult value) {
+    if (std::optional<int64_t> constant = getConstantIntValue(value))
+      return OpFoldResult(builder.getIndexAttr(*constant));
+    return value;
+  });
+}
+
 SmallVector<OpFoldResult> attn::getMixedSizes(OpBuilder &builder, Location loc,
                                               Value value) {
   if (isa<TensorType>(value.getType()))
-    return tensor::getMixedSizes(builder, loc, value);
-  return memref::getMixedSizes(builder, loc, value);
+    return foldConstants(builder, tensor::getMixedSizes(builder, loc, value));
+  return foldConstants(builder, memref::getMixedSizes(builder, loc, value));
 }
 
 OpFoldResult attn::getMixedSize(OpBuilder &builder, Location loc, Value value,
                                 int64_t dim) {
-  if (isa<TensorType>(value.getType()))
-    return tensor::getMixedSize(builder, loc, value, dim);
-  return memref::getMixedSize(builder, loc, value, dim);
+  OpFoldResult size = isa<TensorType>(value.getType())
+                          ? tensor::getMixedSize(builder, loc, value, dim)
+                          : memref::getMixedSize(builder, loc, value, dim);
+  return foldConstants(builder, size).front();
 }
 
 static SmallVector<OpFoldResult> unitStrides(OpBuilder &builder, size_t rank) {
@@ -37,8 +49,9 @@ static SmallVector<OpFoldResult> unitStrides(OpBuilder &builder, size_t rank) {
 
 Value attn::createSlice(OpBuilder &builder, Location loc, Value source,
                         ArrayRef<OpFoldResult> offsets,
-                        ArrayRef<OpFoldResult> sizes,
+                        ArrayRef<OpFoldResult> mixedSizes,
                         std::optional<ArrayRef<int64_t>> kept) {
+  SmallVector<OpFoldResult> sizes = foldConstants(builder, mixedSizes);
   SmallVector<OpFoldResult> strides = unitStrides(builder, offsets.size());
   SmallVector<int64_t> shape;
   SmallVector<OpFoldResult> keptSizes;
@@ -79,7 +92,7 @@ Value attn::insertSlice(OpBuilder &builder, Location loc, Value part,
   if (isa<MemRefType>(target.getType()))
     return {};
   return tensor::InsertSliceOp::create(builder, loc, part, target, offsets,
-                                       sizes,
+                                       foldConstants(builder, sizes),
                                        unitStrides(builder, offsets.size()));
 }
 
