@@ -36,7 +36,7 @@ bool attn::emu::computeAccess(Wave &w, const Inst &i, Access &access) {
     LaneAddresses &at = access.at[0];
     at.active = w.exec();
     bool counter = i.traits.isAtomic;
-    uint32_t base = counter ? w.sgpr[regM0] >> 16 : w.sgpr[regM0] & 0xffff;
+    uint32_t base = w.sgpr[regM0] & 0xffff;
     for (unsigned lane = 0; lane < numLanes; ++lane) {
       at.space[lane] = Space::LDS;
       at.address[lane] = base + i.offset + (counter ? 0 : 4 * lane);

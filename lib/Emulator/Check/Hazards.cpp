@@ -281,7 +281,9 @@ void WaveHazards::step(FindingCollector &collector, const Wave &wave,
         checkScalar(collector, wave, inst, range);
       }
     }
-  if ((traits.isLDSDMA || traits.readsM0) && m0BySALU.inst)
+  // ds_append and ds_consume are not in the guide's list.
+  bool readsM0 = traits.isLDSDMA || (traits.readsM0 && !traits.isAtomic);
+  if (readsM0 && m0BySALU.inst)
     require(collector, wave, inst, m0BySALU, 1,
             "M0 written by a scalar operation just before its use", false,
             regM0);

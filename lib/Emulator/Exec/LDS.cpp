@@ -227,13 +227,14 @@ void writeAddTid(Wave &w, const Inst &i) {
   });
 }
 
-/// ds_append / ds_consume: one counter for the wave, at M0[31:16] + offset.
+/// ds_append / ds_consume: one counter for the wave, at M0[15:0] + offset. Only
+/// GDS has its base in the upper half; compilers put an LDS pointer into M0.
 template <bool append> void countLanes(Wave &w, const Inst &i) {
   uint64_t exec = w.exec();
   uint32_t number = popcount(exec), old[4] = {};
   if (exec)
     atomicLane(w, *getAtomicOp(append ? "add" : "sub"),
-               (w.sgpr[regM0] >> 16) + i.offset, &number, old);
+               (w.sgpr[regM0] & 0xffff) + i.offset, &number, old);
   uint32_t *d = w.vgpr(i.dst);
   forEachLane(exec, [&](unsigned lane) { d[lane] = old[0]; });
 }

@@ -336,10 +336,18 @@ Expected<Report> Machine::launch(const CodeObject &object,
   work();
   for (std::thread &thread : pool)
     thread.join();
-  if (firstError)
-    return std::move(firstError);
-  consumeError(std::move(firstError));
   collector.moveTo(report);
+  if (firstError) {
+    if (report.findings.empty())
+      return std::move(firstError);
+    // Execution went on past a violation, which often is the cause.
+    const Finding &finding = report.findings.front();
+    return createStringError(
+        formatv("{0}; before that, check {1}: {2}, at {3:x} '{4}'",
+                toString(std::move(firstError)), getCheckName(finding.check),
+                finding.message, finding.where.pc, finding.where.text));
+  }
+  consumeError(std::move(firstError));
   return report;
 }
 

@@ -285,6 +285,26 @@ TEST(Checks, LimitsEndALaunch) {
   }
 }
 
+TEST(Checks, ErrorNamesTheFindingBeforeIt) {
+  // The load is dropped (0), and the jump to that 0 ends the launch.
+  for (Chip chip : bothChips) {
+    std::vector<uint32_t> in(64), out(64);
+    Snippet snippet;
+    snippet.code = "v_mov_b32 v2, 0\nv_mov_b32 v3, 0\n"
+                   "global_load_dwordx2 v[2:3], v[2:3], off\n"
+                   "s_waitcnt vmcnt(0)\ns_nop 0\n"
+                   "v_readfirstlane_b32 s20, v2\n"
+                   "v_readfirstlane_b32 s21, v3\ns_setpc_b64 s[20:21]\n";
+    auto report = runSnippet(snippet, chip, in, out, getCheckedOptions());
+    ASSERT_FALSE(bool(report));
+    std::string message = llvm::toString(report.takeError());
+    EXPECT_NE(message.find("jumps to address 0x0"), std::string::npos);
+    EXPECT_NE(message.find("; before that, check bounds: load of 8 bytes"),
+              std::string::npos)
+        << message;
+  }
+}
+
 TEST(Checks, UnknownInstructionIsAnError) {
   // s_rfe_restore_b64: known to LLVM, not to the emulator.
   std::vector<uint32_t> in(64), out(64);

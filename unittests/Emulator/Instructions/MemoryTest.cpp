@@ -689,6 +689,32 @@ TEST(Buffer, F6f_OffsetsDoNotWrapIntoRange) {
   }
 }
 
+TEST(LDS, AppendAndConsumeCountAtM0) {
+  // The LDS pointer is in the lower half of M0, as clang's
+  // __builtin_amdgcn_ds_append puts it, directly before its use.
+  for (Chip chip : bothChips) {
+    std::vector<uint32_t> in(64), out(64 * 2, 77);
+    Snippet snippet;
+    snippet.code =
+        "v_mov_b32 v2, 100\nv_mov_b32 v3, 0\n"
+        "ds_write_b32 v3, v3\nds_write_b32 v3, v2 offset:16\n" LGKM
+        "v_lshlrev_b32 v2, 3, v0\ns_mov_b32 exec_lo, 0x55\n"
+        "s_mov_b32 m0, 12\nds_append v4 offset:4\n"
+        "s_mov_b32 exec_lo, 1\n"
+        "ds_consume v5 offset:4\n" LGKM "s_mov_b64 exec, -1\nv_mov_b32 v6, v4\n"
+        "v_cndmask_b32 v6, 0, v6, s[20:21]\n"
+        "ds_read_b32 v7, v3 offset:16\n" LGKM
+        "global_store_dwordx2 v2, v[6:7], s[4:5]\n";
+    snippet.code = "s_mov_b64 s[20:21], 0x55\n" + snippet.code;
+    expectSnippet(snippet, chip, in, out);
+    // 36 lanes counted (bits of 0x55 and the upper half), one taken back.
+    for (uint32_t i = 0; i != 64; ++i) {
+      EXPECT_EQ(out[2 * i], i < 8 && i % 2 == 0 ? 100u : 0u) << i;
+      EXPECT_EQ(out[2 * i + 1], 100u + 36 - 33) << i;
+    }
+  }
+}
+
 TEST(Buffer, AddressingModes) {
   for (Chip chip : bothChips) {
     std::vector<uint32_t> in(256), out(64 * 4, 0);
