@@ -454,6 +454,23 @@ void Definedness::stepMemory(Wave &wave, const Inst &inst,
   if (uint64_t lanes = badAddress & active)
     report(wave, inst, countr_zero(lanes), "the address");
 
+  // What memory holds before the instruction.
+  uint64_t undefinedMemory[2] = {0, 0};
+  for (unsigned n = 0; access.reads && n < access.count; ++n)
+    forEachLane(active, [&](unsigned lane) {
+      uint64_t address = access.at[n].address[lane];
+      const uint8_t *shadow = nullptr;
+      if (access.at[n].space[lane] == Space::LDS) {
+        if (address + access.bytes <= lds.size())
+          shadow = &lds[address];
+      } else if (access.at[n].space[lane] == Space::Scratch) {
+        if (address + access.bytes <= ctx.scratchBytes)
+          shadow = &state.scratch[size_t(lane) * ctx.scratchBytes + address];
+      }
+      if (shadow && std::memchr(shadow, 0, access.bytes))
+        undefinedMemory[n] |= uint64_t(1) << lane;
+    });
+
   // Stored data.
   unsigned dataWords = inst.memBytes < 4 ? 1 : inst.memBytes / 4;
   auto dataOf = [&](unsigned reg, unsigned words) {
@@ -462,11 +479,20 @@ void Definedness::stepMemory(Wave &wave, const Inst &inst,
       lanes |= state.vector[(reg + n) & 511];
     return lanes;
   };
+  // ds_append and ds_consume have no data operand.
+  bool isCounter = access.atomic && inst.traits.readsM0;
+  // All atomics but an exchange build on what memory held.
+  bool keepsOld = isCounter || (access.atomic && inst.extra &&
+                                inst.extra != getAtomicOp("swap") &&
+                                inst.extra != getAtomicOp("swap_x2"));
   if (access.writes) {
     for (unsigned n = 0; n < access.count; ++n) {
-      uint64_t undefined = dataOf(n ? inst.vdata1 : inst.vdata, dataWords);
+      uint64_t undefined =
+          isCounter ? 0 : dataOf(n ? inst.vdata1 : inst.vdata, dataWords);
       if (access.atomic && inst.format != Format::DS)
         undefined = dataOf(inst.vdata, inst.memWords);
+      if (keepsOld)
+        undefined |= undefinedMemory[n];
       forEachLane(active & ~at.outOfRange, [&](unsigned lane) {
         bool bad = undefined >> lane & 1;
         uint64_t address = access.at[n].address[lane];
@@ -501,38 +527,30 @@ void Definedness::stepMemory(Wave &wave, const Inst &inst,
   // Results.
   if (!access.reads)
     return;
-  uint64_t undefined[2] = {0, 0};
-  for (unsigned n = 0; n < access.count; ++n)
-    forEachLane(active, [&](unsigned lane) {
-      uint64_t address = access.at[n].address[lane];
-      const uint8_t *shadow = nullptr;
-      if (access.at[n].space[lane] == Space::LDS) {
-        if (address + access.bytes <= lds.size())
-          shadow = &lds[address];
-      } else if (access.at[n].space[lane] == Space::Scratch) {
-        if (address + access.bytes <= ctx.scratchBytes)
-          shadow = &state.scratch[size_t(lane) * ctx.scratchBytes + address];
-      }
-      if (shadow && std::memchr(shadow, 0, access.bytes))
-        undefined[n] |= uint64_t(1) << lane;
-    });
+  if (isCounter) {
+    // One lane does the work, all of EXEC get the result.
+    active = wave.exec();
+    if (undefinedMemory[0])
+      undefinedMemory[0] = active;
+  }
   if (inst.traits.isTransposed) {
     // A lane's result comes from lanes of its group of 16.
     uint64_t spread = 0;
     for (unsigned group = 0; group < numLanes; group += 16)
-      if (undefined[0] >> group & 0xffff)
+      if (undefinedMemory[0] >> group & 0xffff)
         spread |= 0xffffull << group;
-    undefined[0] = spread;
+    undefinedMemory[0] = spread;
   }
   for (const RegRange &range : regs) {
     if (!range.write || range.kind != RegRange::Vector)
       continue;
     if (access.count == 2) {
-      setVector(state, range.first, range.count / 2, active, undefined[0]);
+      setVector(state, range.first, range.count / 2, active,
+                undefinedMemory[0]);
       setVector(state, range.first + range.count / 2, range.count / 2, active,
-                undefined[1]);
+                undefinedMemory[1]);
     } else {
-      setVector(state, range.first, range.count, active, undefined[0]);
+      setVector(state, range.first, range.count, active, undefinedMemory[0]);
     }
   }
 }

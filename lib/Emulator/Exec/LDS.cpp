@@ -391,8 +391,11 @@ void attn::emu::addLDSOps(OpTable &t) {
       two.traits.isStore = 1;
     }
   }
-  add("ds_append", 4, 1, countLanes<true>).traits.isAtomic = 1;
-  add("ds_consume", 4, 1, countLanes<false>).traits.isAtomic = 1;
+  for (OpInfo *info : {&add("ds_append", 4, 1, countLanes<true>),
+                       &add("ds_consume", 4, 1, countLanes<false>)}) {
+    info->traits.isAtomic = 1;
+    info->traits.isStore = 1;
+  }
   // No memory behind these: only the crossbar.
   add("ds_permute_b32", 0, 1, permute).traits.flow = Flow::Permute;
   add("ds_bpermute_b32", 0, 1, backwardPermute).traits.flow =

@@ -305,6 +305,40 @@ TEST(Checks, ErrorNamesTheFindingBeforeIt) {
   }
 }
 
+TEST(Checks, AtomicsBuildOnDefinedLDS) {
+  // A counter in LDS that nobody has set, and one that an exchange sets.
+  const std::string show = "s_waitcnt lgkmcnt(0)\nds_read_b32 v4, v3\n"
+                           "s_waitcnt lgkmcnt(0)\n"
+                           "global_store_dword v1, v4, s[4:5]\n";
+  for (Chip chip : bothChips) {
+    std::vector<uint32_t> in(64), out(64);
+    for (const char *code : {"ds_add_u32 v3, v0\n", "ds_append v5\n"}) {
+      Snippet snippet;
+      snippet.code =
+          "v_mov_b32 v3, 0\ns_mov_b32 m0, 0\n" + std::string(code) + show;
+      expectReported(snippet, chip, Check::Uninitialized, in, out);
+    }
+    Snippet snippet;
+    snippet.code = "v_mov_b32 v3, 0\nds_wrxchg_rtn_b32 v5, v3, v0\n" + show;
+    expectSnippet(snippet, chip, in, out);
+  }
+}
+
+TEST(Checks, AppendRacesWithReads) {
+  for (Chip chip : bothChips) {
+    std::vector<uint32_t> in(64), out(64);
+    Snippet snippet;
+    snippet.block = 128;
+    snippet.code = "v_mov_b32 v3, 0\ns_mov_b32 m0, 0\n"
+                   "v_readfirstlane_b32 s20, v0\ns_cmp_eq_u32 s20, 0\n"
+                   "s_cbranch_scc0 1f\nds_write_b32 v3, v3\n"
+                   "1:\ns_waitcnt lgkmcnt(0)\ns_barrier\n"
+                   "s_cbranch_scc0 2f\nds_append v5\ns_branch 3f\n"
+                   "2:\nds_read_b32 v5, v3\n3:\ns_waitcnt lgkmcnt(0)\n";
+    expectReported(snippet, chip, Check::Races, in, out);
+  }
+}
+
 TEST(Checks, UnknownInstructionIsAnError) {
   // s_rfe_restore_b64: known to LLVM, not to the emulator.
   std::vector<uint32_t> in(64), out(64);
