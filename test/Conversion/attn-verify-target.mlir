@@ -68,3 +68,36 @@ func.func @fine(%q: memref<?x?x?x8xbf16, strided<[?, ?, ?, 1], offset: ?>>, %k: 
   attn.attention ins(%q, %k, %v : memref<?x?x?x8xbf16, strided<[?, ?, ?, 1], offset: ?>>, memref<?x?x?x8xbf16>, memref<?x?x?x256xbf16>) outs(%o, %l : memref<?x?x?x256xbf16>, memref<?x?x?xf32>) {causal, scale = 0.0 : f64, layout = bshd, lse_base = two}
   return
 }
+
+// -----
+
+func.func @inner(%q: memref<1x2x16x64xf16>, %k: memref<1x2x16x64xf16, strided<[?, ?, ?, ?]>>, %o: memref<1x2x16x64xf16>) {
+  // expected-error @+1 {{expects a static inner stride of 1 on gfx942, but got 'memref<1x2x16x64xf16, strided<[?, ?, ?, ?]>>'; cast the operand to a type that has it}}
+  attn.attention ins(%q, %k, %k : memref<1x2x16x64xf16>, memref<1x2x16x64xf16, strided<[?, ?, ?, ?]>>, memref<1x2x16x64xf16, strided<[?, ?, ?, ?]>>) outs(%o : memref<1x2x16x64xf16>)
+  return
+}
+
+// -----
+
+func.func @space(%q: memref<1x2x16x64xf16>, %k: memref<1x2x16x64xf16, 3>, %o: memref<1x2x16x64xf16>) {
+  // expected-error @+1 {{expects operands in global memory on gfx942, but got memory space 3 : i64; copy the operand to global memory}}
+  attn.attention ins(%q, %k, %k : memref<1x2x16x64xf16>, memref<1x2x16x64xf16, 3>, memref<1x2x16x64xf16, 3>) outs(%o : memref<1x2x16x64xf16>)
+  return
+}
+
+// -----
+
+// More workgroups than a launch can have, though neither count wraps alone (F8).
+func.func @grid(%q: memref<4294967296x4294967296x4x64xf16>, %o: memref<4294967296x4294967296x4x64xf16>) {
+  // expected-error @+1 {{expects at most 8388607 workgroups}}
+  attn.attention ins(%q, %q, %q : memref<4294967296x4294967296x4x64xf16>, memref<4294967296x4294967296x4x64xf16>, memref<4294967296x4294967296x4x64xf16>) outs(%o : memref<4294967296x4294967296x4x64xf16>)
+  return
+}
+
+// -----
+
+func.func @splits(%q: memref<1x2x16x64xf16>, %o: memref<1x2x16x64xf16>) {
+  // expected-error @+1 {{expects no num_kv_splits above 1 on gfx942; leave it out}}
+  attn.attention ins(%q, %q, %q : memref<1x2x16x64xf16>, memref<1x2x16x64xf16>, memref<1x2x16x64xf16>) outs(%o : memref<1x2x16x64xf16>) {num_kv_splits = 2}
+  return
+}

@@ -9,6 +9,7 @@
 #include "attn/Conversion/KernelConfig.h"
 #include "attn/Conversion/Passes.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -71,8 +72,7 @@ static const Unsupported unsupported[] = {
      [](AttentionOp op) { return op.getLayout() == Layout::thd; },
      "call once a sequence on bshd slices"},
     {"num_kv_splits above 1",
-     [](AttentionOp op) { return op.getNumKvSplits() > 1; },
-     "run attn-split-kv first"},
+     [](AttentionOp op) { return op.getNumKvSplits() > 1; }, "leave it out"},
 };
 
 /// Bytes that a row of a memref must be a multiple of: the buffer ops' dword.
@@ -93,6 +93,39 @@ static std::string join(ArrayRef<ElementKind> list) {
   for (ElementKind kind : list)
     text += (text.empty() ? "" : ", ") + getName(kind).str();
   return text;
+}
+
+static bool isGlobal(Attribute space) {
+  if (auto named = dyn_cast_or_null<gpu::AddressSpaceAttr>(space))
+    return named.getValue() == gpu::AddressSpace::Global;
+  auto number = dyn_cast_or_null<IntegerAttr>(space);
+  return !space || (number && (number.getInt() == 0 || number.getInt() == 1));
+}
+
+/// A launch counts its work-items in 32 bits (HIP); static sizes only.
+static LogicalResult verifyGrid(AttentionOp op, const KernelConfig &config,
+                                const ChipInfo &chip) {
+  auto query = cast<ShapedType>(op.getQuery().getType());
+  bool headsLast = op.getLayout() == Layout::bshd;
+  int64_t batches = query.getDimSize(0),
+          heads = query.getDimSize(headsLast ? 2 : 1),
+          rows = query.getDimSize(headsLast ? 1 : 2);
+  int64_t limit = llvm::maxUIntN(32) / (wavesPerGroup * 64);
+  // Factors above the limit are clamped, so that the product cannot wrap.
+  int64_t groups = 1;
+  for (int64_t factor :
+       {batches, heads,
+        ShapedType::isDynamic(rows)
+            ? ShapedType::kDynamic
+            : int64_t(llvm::divideCeil(rows, config.getTileQ()))})
+    if (!ShapedType::isDynamic(factor))
+      groups = std::min(groups, limit + 1) * std::min(factor, limit + 1);
+  if (groups <= limit)
+    return success();
+  return op.emitOpError("expects at most ")
+         << limit << " workgroups (batches x heads x tiles of "
+         << config.getTileQ() << " rows) on " << chip.name
+         << ", but got more; call on slices of the batch";
 }
 
 LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
@@ -136,15 +169,25 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
     return op.emitOpError(llvm::toString(config.takeError()))
            << "; use smaller head dims or a narrower type";
 
+  if (failed(verifyGrid(op, *config, chip)))
+    return failure();
   for (Value operand :
        {op.getQuery(), op.getKey(), op.getValue(), op.getOutputInit()}) {
     auto type = dyn_cast<MemRefType>(operand.getType());
     if (!type)
       continue;
+    if (!isGlobal(type.getMemorySpace()))
+      return op.emitOpError("expects operands in global memory on ")
+             << chip.name << ", but got memory space " << type.getMemorySpace()
+             << "; copy the operand to global memory";
     SmallVector<int64_t> strides;
     int64_t offset;
     if (failed(type.getStridesAndOffset(strides, offset)))
       return op.emitOpError("expects strided memrefs, but got ") << type;
+    if (ShapedType::isDynamic(strides.back()))
+      return op.emitOpError("expects a static inner stride of 1 on ")
+             << chip.name << ", but got " << type
+             << "; cast the operand to a type that has it";
     int64_t bytes = getByteWidth(*kind);
     for (int64_t stride : ArrayRef(strides).drop_back())
       if (!ShapedType::isDynamic(stride) &&
