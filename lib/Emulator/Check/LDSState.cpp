@@ -15,6 +15,7 @@ void LDSState::reset(unsigned numWaves) {
   ops.clear();
   ops.emplace_back(); // Id 0 is nobody.
   fine = false;
+  moreReads.clear();
   cells.assign((ctx.ldsBytes + 3) / 4, {});
   epochs.assign(numWaves, 0);
 }
@@ -24,6 +25,11 @@ void LDSState::makeFine() {
   for (size_t n = 0; n < bytes.size(); ++n)
     bytes[n] = cells[n / 4];
   cells = std::move(bytes);
+  decltype(moreReads) more;
+  for (const auto &[index, reads] : moreReads)
+    for (size_t n = 0; n < 4; ++n)
+      more[index * 4 + n] = reads;
+  moreReads = std::move(more);
   fine = true;
 }
 
@@ -75,9 +81,9 @@ void LDSState::touchCell(const Wave &wave, const Inst &inst, unsigned lane,
     }
   }
   if (writes) {
-    for (uint32_t read : cell.reads) {
+    auto checkRead = [&](uint32_t read) {
       if (!read || read == id)
-        continue;
+        return;
       const Op &earlier = ops[read];
       bool bothAtomic = earlier.atomic && now.atomic;
       if (earlier.wave != now.wave) {
@@ -85,6 +91,16 @@ void LDSState::touchCell(const Wave &wave, const Inst &inst, unsigned lane,
           conflict(wave, inst, lane, index, earlier, false, true);
       } else if (earlier.retired == notRetired && now.dma) {
         conflict(wave, inst, lane, index, earlier, false, true);
+      }
+    };
+    for (uint32_t read : cell.reads)
+      checkRead(read);
+    if (!moreReads.empty()) {
+      auto more = moreReads.find(index);
+      if (more != moreReads.end()) {
+        for (uint32_t read : more->second)
+          checkRead(read);
+        moreReads.erase(more);
       }
     }
     cell.write = id;
@@ -99,6 +115,16 @@ void LDSState::touchCell(const Wave &wave, const Inst &inst, unsigned lane,
              : !cell.reads[1]                                          ? 1
              : ops[cell.reads[1]].retired < ops[cell.reads[0]].retired ? 1
                                                                        : 0;
+    uint32_t old = cell.reads[slot];
+    if (old && ops[old].wave != now.wave && ops[old].retired == notRetired) {
+      auto &more = moreReads[index];
+      auto same = llvm::find_if(
+          more, [&](uint32_t read) { return ops[read].wave == ops[old].wave; });
+      if (same != more.end())
+        *same = old;
+      else
+        more.push_back(old);
+    }
     cell.reads[slot] = id;
   }
 }

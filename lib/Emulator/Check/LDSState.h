@@ -18,6 +18,8 @@
 #define ATTN_LIB_EMULATOR_CHECK_LDSSTATE_H
 
 #include "Waits.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace attn::emu {
 
@@ -72,6 +74,8 @@ private:
   std::vector<Op> ops;
   /// One cell a dword, or a byte once any access was smaller.
   std::vector<Cell> cells;
+  /// Reads of a cell that found no room there while incomplete, one a wave.
+  llvm::DenseMap<size_t, llvm::SmallVector<uint32_t, 2>> moreReads;
   bool fine = false;
   /// Barriers each wave has passed.
   std::vector<uint32_t> epochs;

@@ -339,6 +339,34 @@ TEST(Checks, AppendRacesWithReads) {
   }
 }
 
+TEST(Checks, RacesWithOneOfManyReaders) {
+  // Waves 0 to 2 read what wave 3 overwrites after a barrier; one of them has
+  // not waited for its read, and the others are slow to.
+  for (Chip chip : bothChips)
+    for (unsigned careless = 0; careless != 4; ++careless) {
+      SCOPED_TRACE(careless);
+      std::vector<uint32_t> in(64), out(64);
+      Snippet snippet;
+      snippet.block = 256;
+      snippet.code =
+          "v_readfirstlane_b32 s20, v0\ns_lshr_b32 s20, s20, 6\n"
+          "v_and_b32 v2, 63, v0\nv_lshlrev_b32 v2, 2, v2\n"
+          "s_cmp_eq_u32 s20, 3\ns_cbranch_scc0 1f\nds_write_b32 v2, v0\n"
+          "1:\ns_waitcnt lgkmcnt(0)\ns_barrier\n"
+          "s_cmp_eq_u32 s20, 3\ns_cbranch_scc1 2f\nds_read_b32 v3, v2\n"
+          "s_cmp_eq_u32 s20, " +
+          std::to_string(careless) +
+          "\ns_cbranch_scc1 2f\n.rept 400\ns_nop 0\n.endr\n"
+          "s_waitcnt lgkmcnt(0)\n"
+          "2:\ns_barrier\ns_cmp_eq_u32 s20, 3\ns_cbranch_scc0 3f\n"
+          "ds_write_b32 v2, v0\n3:\ns_waitcnt lgkmcnt(0)\n";
+      if (careless < 3)
+        expectReported(snippet, chip, Check::Races, in, out);
+      else
+        expectSnippet(snippet, chip, in, out);
+    }
+}
+
 TEST(Checks, UnknownInstructionIsAnError) {
   // s_rfe_restore_b64: known to LLVM, not to the emulator.
   std::vector<uint32_t> in(64), out(64);
