@@ -107,7 +107,7 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     | `softcap` | off | s = c * tanh(s / c) |
     | `lse_base` | `e` | `e` or `two` |
     | `lse_layout` | `bhs`, for `thd` `hs_packed` | order of the LSE dims |
-    | `num_kv_splits` | 1 | 0 lets the compiler choose |
+    | `num_kv_splits` | 1 | parts to take the keys in, no part of the result: the CPU takes them as one; 0 lets the compiler choose |
     | `page_size` | none | keys a page, with `block_table` |
 
     Dims: B batch, Hq, Hk, Hv heads of query, key and value, Sq, Skv lengths,
