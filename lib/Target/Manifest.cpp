@@ -656,9 +656,14 @@ Error Manifest::validate() const {
       return fieldError(path + ".kernel",
                         "expects the name of a kernel, but got '" +
                             launch.kernel + "'");
+    // An expression may well come out as 0, then nothing is launched; a 0 that
+    // is written down is a mistake.
     for (auto [d, extent] : enumerate(launch.grid))
-      if (Error error = checkNegative(extent, path + ".grid[" + Twine(d) + "]"))
-        return error;
+      if (std::optional<int64_t> value = extent.getConstant();
+          value && *value <= 0)
+        return fieldError(
+            path + ".grid[" + std::to_string(d) + "]",
+            formatv("expects a positive integer, but got {0}", *value));
   }
   return Error::success();
 }

@@ -124,6 +124,9 @@ TEST(ManifestTest, StructureErrors) {
             "kernels[0].block: expects an array of 3, but got an array of 2");
   EXPECT_EQ(mutated("[256, 2, 1]", "[256, -2, 1]"),
             "kernels[0].block[1]: expects a non-negative integer, but got -2");
+  EXPECT_EQ(mutated("[\"ceildiv(Sq, 128)\", \"Hq\", \"B\"]",
+                    "[\"ceildiv(Sq, 128)\", 0, \"B\"]"),
+            "launches[0].grid[1]: expects a positive integer, but got 0");
   EXPECT_EQ(mutated("\"workspace\"", "\"scratch\""),
             "buffers[4].role: expects input, output or workspace, but got "
             "\"scratch\"");

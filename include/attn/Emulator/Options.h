@@ -135,7 +135,7 @@ struct LaunchOptions {
   unsigned threads = 0;
 
   /// Instructions one wave may execute before it counts as an endless loop.
-  uint64_t maxInstructionsPerWave = uint64_t(1) << 32;
+  uint64_t maxInstructionsPerWave = uint64_t(1) << 28;
   /// Findings kept for each check; later ones are only counted.
   unsigned maxFindings = 16;
 
