@@ -40,9 +40,7 @@ template <LoadKind kind> void load(Wave &w, const Inst &i) {
     forEachLane(at.active, [&](unsigned lane) {
       uint8_t value[16];
       read(w, i, at, lane, value);
-      bool negative = value[i.memBytes - 1] >> 7;
-      if ((kind == LoadKind::SByte || kind == LoadKind::SShort) && negative)
-        std::memset(value + i.memBytes, 0xff, 4 - i.memBytes);
+      extendForDMA(kind, i.memBytes, value);
       if (uint8_t *to = resolveLDS(w, uint64_t(base) + lane * bytes, bytes))
         std::memcpy(to, value, bytes);
     });
@@ -87,25 +85,11 @@ void atomic(Wave &w, const Inst &i) {
     return;
   w.globalWrite += uint64_t(popcount(at.active & ~at.outOfRange)) * op.bytes;
   forEachLane(at.active, [&](unsigned lane) {
-    uint32_t old[4] = {};
     bool inRange = !(at.outOfRange >> lane & 1);
-    if (uint8_t *memory = inRange ? resolve(w, Space::Global, lane,
-                                            at.address[lane], op.bytes, true)
-                                  : nullptr) {
-      if (at.address[lane] % op.bytes) {
-        w.raise("atomic access at address 0x" +
-                Twine::utohexstr(at.address[lane]) + " is not aligned to " +
-                Twine(op.bytes) + " bytes");
-        return;
-      }
-      uint32_t data[4];
-      for (unsigned word = 0; word < op.dataWords; ++word)
-        data[word] = w.vgpr(i.vdata + word)[lane];
-      op.fn(w, memory, data, old);
-    }
-    if (i.returns)
-      for (unsigned word = 0; word < op.oldWords; ++word)
-        w.vgpr(i.dst + word)[lane] = old[word];
+    uint8_t *memory = inRange ? resolve(w, Space::Global, lane,
+                                        at.address[lane], op.bytes, true)
+                              : nullptr;
+    runAtomicLane(w, i, lane, at.address[lane], memory);
   });
 }
 
@@ -119,48 +103,13 @@ void attn::emu::addBufferOps(OpTable &t) {
     info.traits.isVMEM = 1;
     return info;
   };
-  static const struct {
-    const char *name;
-    unsigned bytes;
-    Handler fn;
-  } loads[] = {
-      {"load_ubyte", 1, load<LoadKind::UByte>},
-      {"load_sbyte", 1, load<LoadKind::SByte>},
-      {"load_ushort", 2, load<LoadKind::UShort>},
-      {"load_sshort", 2, load<LoadKind::SShort>},
-      {"load_dword", 4, load<LoadKind::Plain>},
-      {"load_dwordx2", 8, load<LoadKind::Plain>},
-      {"load_dwordx3", 12, load<LoadKind::Plain>},
-      {"load_dwordx4", 16, load<LoadKind::Plain>},
-      {"load_short_d16", 2, load<LoadKind::D16Lo>},
-      {"load_short_d16_hi", 2, load<LoadKind::D16Hi>},
-      {"load_ubyte_d16", 1, load<LoadKind::UByteD16Lo>},
-      {"load_ubyte_d16_hi", 1, load<LoadKind::UByteD16Hi>},
-      {"load_sbyte_d16", 1, load<LoadKind::SByteD16Lo>},
-      {"load_sbyte_d16_hi", 1, load<LoadKind::SByteD16Hi>},
-  };
-  for (const auto &op : loads)
-    setup(op.name, op.bytes, op.fn).traits.isLoad = 1;
-  static const struct {
-    const char *name;
-    unsigned bytes;
-    Handler fn;
-  } stores[] = {
-      {"store_byte", 1, store<false>},
-      {"store_byte_d16_hi", 1, store<true>},
-      {"store_short", 2, store<false>},
-      {"store_short_d16_hi", 2, store<true>},
-      {"store_dword", 4, store<false>},
-      {"store_dwordx2", 8, store<false>},
-      {"store_dwordx3", 12, store<false>},
-      {"store_dwordx4", 16, store<false>},
-  };
-  for (const auto &op : stores)
-    setup(op.name, op.bytes, op.fn).traits.isStore = 1;
-  for (StringRef name : getAtomicNames()) {
-    if (name.starts_with("mskor") || name.starts_with("rsub") ||
-        name == "min_f32" || name == "max_f32")
-      continue;
+  forEachLoad([&](StringRef name, unsigned bytes, auto kind) {
+    setup(name, bytes, load<decltype(kind)::value>).traits.isLoad = 1;
+  });
+  forEachStore([&](StringRef name, unsigned bytes, auto high) {
+    setup(name, bytes, store<decltype(high)::value>).traits.isStore = 1;
+  });
+  for (StringRef name : getGlobalAtomicNames()) {
     const AtomicOp *op = getAtomicOp(name);
     OpInfo &info = setup(("atomic_" + name).str(), op->bytes, atomic);
     info.onlyGFX950 = name == "pk_add_bf16";

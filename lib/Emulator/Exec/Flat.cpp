@@ -60,22 +60,7 @@ void atomic(Wave &w, const Inst &i) {
   forEachLane(at.active, [&](unsigned lane) {
     uint8_t *memory =
         resolve(w, at.space[lane], lane, at.address[lane], op.bytes, true);
-    uint32_t old[4] = {};
-    if (memory) {
-      if (at.address[lane] % op.bytes) {
-        w.raise("atomic access at address 0x" +
-                Twine::utohexstr(at.address[lane]) + " is not aligned to " +
-                Twine(op.bytes) + " bytes");
-        return;
-      }
-      uint32_t data[4];
-      for (unsigned word = 0; word < op.dataWords; ++word)
-        data[word] = w.vgpr(i.vdata + word)[lane];
-      op.fn(w, memory, data, old);
-    }
-    if (i.returns)
-      for (unsigned word = 0; word < op.oldWords; ++word)
-        w.vgpr(i.dst + word)[lane] = old[word];
+    runAtomicLane(w, i, lane, at.address[lane], memory);
   });
 }
 
@@ -96,9 +81,7 @@ template <LoadKind kind> void loadToLDS(Wave &w, const Inst &i) {
     uint8_t value[16] = {};
     if (from) {
       std::memcpy(value, from, i.memBytes);
-      bool negative = value[i.memBytes - 1] >> 7;
-      if ((kind == LoadKind::SByte || kind == LoadKind::SShort) && negative)
-        std::memset(value + i.memBytes, 0xff, 4 - i.memBytes);
+      extendForDMA(kind, i.memBytes, value);
     }
     std::memcpy(to, value, bytes);
   });
@@ -115,59 +98,24 @@ void attn::emu::addFlatOps(OpTable &t) {
     info.traits.isVMEM = 1;
     info.traits.isFlat = prefix == "flat_";
   };
-  static const struct {
-    const char *name;
-    unsigned bytes;
-    Handler fn;
-  } loads[] = {
-      {"load_ubyte", 1, load<LoadKind::UByte>},
-      {"load_sbyte", 1, load<LoadKind::SByte>},
-      {"load_ushort", 2, load<LoadKind::UShort>},
-      {"load_sshort", 2, load<LoadKind::SShort>},
-      {"load_dword", 4, load<LoadKind::Plain>},
-      {"load_dwordx2", 8, load<LoadKind::Plain>},
-      {"load_dwordx3", 12, load<LoadKind::Plain>},
-      {"load_dwordx4", 16, load<LoadKind::Plain>},
-      {"load_short_d16", 2, load<LoadKind::D16Lo>},
-      {"load_short_d16_hi", 2, load<LoadKind::D16Hi>},
-      {"load_ubyte_d16", 1, load<LoadKind::UByteD16Lo>},
-      {"load_ubyte_d16_hi", 1, load<LoadKind::UByteD16Hi>},
-      {"load_sbyte_d16", 1, load<LoadKind::SByteD16Lo>},
-      {"load_sbyte_d16_hi", 1, load<LoadKind::SByteD16Hi>},
-  };
-  static const struct {
-    const char *name;
-    unsigned bytes;
-    Handler fn;
-  } stores[] = {
-      {"store_byte", 1, store<false>},
-      {"store_byte_d16_hi", 1, store<true>},
-      {"store_short", 2, store<false>},
-      {"store_short_d16_hi", 2, store<true>},
-      {"store_dword", 4, store<false>},
-      {"store_dwordx2", 8, store<false>},
-      {"store_dwordx3", 12, store<false>},
-      {"store_dwordx4", 16, store<false>},
-  };
   for (StringRef prefix : {"flat_", "global_", "scratch_"}) {
     InstClass instClass =
         prefix == "scratch_" ? InstClass::Scratch : InstClass::VMEM;
-    for (const auto &op : loads) {
-      OpInfo &info = t.add((prefix + op.name).str(), "-", instClass, op.fn);
-      setup(info, prefix, op.bytes);
+    forEachLoad([&](StringRef name, unsigned bytes, auto kind) {
+      OpInfo &info = t.add((prefix + name).str(), "-", instClass,
+                           load<decltype(kind)::value>);
+      setup(info, prefix, bytes);
       info.traits.isLoad = 1;
-    }
-    for (const auto &op : stores) {
-      OpInfo &info = t.add((prefix + op.name).str(), "-", instClass, op.fn);
-      setup(info, prefix, op.bytes);
+    });
+    forEachStore([&](StringRef name, unsigned bytes, auto high) {
+      OpInfo &info = t.add((prefix + name).str(), "-", instClass,
+                           store<decltype(high)::value>);
+      setup(info, prefix, bytes);
       info.traits.isStore = 1;
-    }
+    });
     if (prefix == "scratch_")
       continue;
-    for (StringRef name : getAtomicNames()) {
-      if (name.starts_with("mskor") || name.starts_with("rsub") ||
-          name == "min_f32" || name == "max_f32")
-        continue;
+    for (StringRef name : getGlobalAtomicNames()) {
       const AtomicOp *op = getAtomicOp(name);
       OpInfo &info =
           t.add((prefix + "atomic_" + name).str(), "-", instClass, atomic);

@@ -369,12 +369,37 @@ const AtomicOp *attn::emu::getAtomicOp(StringRef name) {
   return nullptr;
 }
 
-ArrayRef<const char *> attn::emu::getAtomicNames() {
+ArrayRef<const char *> attn::emu::getGlobalAtomicNames() {
   static const std::vector<const char *> names = [] {
     std::vector<const char *> result;
-    for (const NamedAtomic &atomic : atomics)
-      result.push_back(atomic.name);
+    for (const NamedAtomic &atomic : atomics) {
+      StringRef name = atomic.name;
+      // LDS alone has these.
+      if (!name.starts_with("mskor") && !name.starts_with("rsub") &&
+          name != "min_f32" && name != "max_f32")
+        result.push_back(atomic.name);
+    }
     return result;
   }();
   return names;
+}
+
+void attn::emu::runAtomicLane(Wave &wave, const Inst &inst, unsigned lane,
+                              uint64_t address, uint8_t *memory) {
+  const AtomicOp &op = *static_cast<const AtomicOp *>(inst.extra);
+  uint32_t old[4] = {};
+  if (memory) {
+    if (address % op.bytes) {
+      wave.raise("atomic access at address 0x" + Twine::utohexstr(address) +
+                 " is not aligned to " + Twine(op.bytes) + " bytes");
+      return;
+    }
+    uint32_t data[4];
+    for (unsigned word = 0; word < op.dataWords; ++word)
+      data[word] = wave.vgpr(inst.vdata + word)[lane];
+    op.fn(wave, memory, data, old);
+  }
+  if (inst.returns)
+    for (unsigned word = 0; word < op.oldWords; ++word)
+      wave.vgpr(inst.dst + word)[lane] = old[word];
 }

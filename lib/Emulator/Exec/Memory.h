@@ -108,8 +108,13 @@ struct AtomicOp {
 /// Base name ("add", "smin_x2", "pk_add_f16", ...) to operation. Null if there
 /// is none.
 const AtomicOp *getAtomicOp(llvm::StringRef name);
-/// All names getAtomicOp knows.
-llvm::ArrayRef<const char *> getAtomicNames();
+/// The names whose operations buffer, flat and global instructions have.
+llvm::ArrayRef<const char *> getGlobalAtomicNames();
+/// One lane of a buffer, flat or global atomic: at \p memory (null: nothing
+/// happens, and the value before is 0), with the operands and the result of
+/// \p inst. \p address is for messages.
+void runAtomicLane(Wave &wave, const Inst &inst, unsigned lane,
+                   uint64_t address, uint8_t *memory);
 
 /// How a load widens: bytes in memory and sign.
 enum class LoadKind : uint8_t {
@@ -126,6 +131,48 @@ enum class LoadKind : uint8_t {
   UByteD16Lo,
   UByteD16Hi,
 };
+
+template <LoadKind kind>
+using LoadKindConstant = std::integral_constant<LoadKind, kind>;
+
+/// add(name, bytes, LoadKindConstant) for every load that buffer, flat, global
+/// and scratch instructions have in common.
+template <typename Add> void forEachLoad(Add add) {
+  using enum LoadKind;
+  add("load_ubyte", 1, LoadKindConstant<UByte>());
+  add("load_sbyte", 1, LoadKindConstant<SByte>());
+  add("load_ushort", 2, LoadKindConstant<UShort>());
+  add("load_sshort", 2, LoadKindConstant<SShort>());
+  add("load_dword", 4, LoadKindConstant<Plain>());
+  add("load_dwordx2", 8, LoadKindConstant<Plain>());
+  add("load_dwordx3", 12, LoadKindConstant<Plain>());
+  add("load_dwordx4", 16, LoadKindConstant<Plain>());
+  add("load_short_d16", 2, LoadKindConstant<D16Lo>());
+  add("load_short_d16_hi", 2, LoadKindConstant<D16Hi>());
+  add("load_ubyte_d16", 1, LoadKindConstant<UByteD16Lo>());
+  add("load_ubyte_d16_hi", 1, LoadKindConstant<UByteD16Hi>());
+  add("load_sbyte_d16", 1, LoadKindConstant<SByteD16Lo>());
+  add("load_sbyte_d16_hi", 1, LoadKindConstant<SByteD16Hi>());
+}
+/// add(name, bytes, whether it stores from bit 16 on) for their stores.
+template <typename Add> void forEachStore(Add add) {
+  add("store_byte", 1, std::false_type());
+  add("store_byte_d16_hi", 1, std::true_type());
+  add("store_short", 2, std::false_type());
+  add("store_short_d16_hi", 2, std::true_type());
+  add("store_dword", 4, std::false_type());
+  add("store_dwordx2", 8, std::false_type());
+  add("store_dwordx3", 12, std::false_type());
+  add("store_dwordx4", 16, std::false_type());
+}
+
+/// Dwords from what a DMA loaded at \p value (memBytes of 16): signed narrow
+/// kinds are extended in place.
+inline void extendForDMA(LoadKind kind, unsigned memBytes, uint8_t *value) {
+  bool negative = value[memBytes - 1] >> 7;
+  if ((kind == LoadKind::SByte || kind == LoadKind::SShort) && negative)
+    std::memset(value + memBytes, 0xff, 4 - memBytes);
+}
 
 /// The narrow kinds of writeLoaded.
 void writeNarrow(Wave &wave, LoadKind kind, unsigned reg, unsigned lane,

@@ -91,9 +91,8 @@ void attn::emu::addScalarMemoryOps(OpTable &t) {
       info.memWords = size.words;
       info.traits.isStore = 1;
     }
-  for (StringRef name : getAtomicNames()) {
-    if (name.contains("_f") || name.contains("_bf") ||
-        name.starts_with("mskor") || name.starts_with("rsub"))
+  for (StringRef name : getGlobalAtomicNames()) {
+    if (name.contains("_f") || name.contains("_bf"))
       continue;
     for (const char *prefix : {"s_atomic_", "s_buffer_atomic_"}) {
       OpInfo &info = t.add((prefix + name).str(), "-", InstClass::SMEM, atomic);

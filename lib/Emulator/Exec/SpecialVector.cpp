@@ -179,66 +179,46 @@ void trans64(Wave &w, const Inst &, uint32_t *d, Sources s) {
 // Float pieces
 //===----------------------------------------------------------------------===//
 
-void ldexp32(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f32Mode();
-  eachLane(d, [&](unsigned l) {
-    return asBits(ldexpF32(f32At(s[0], l), s[1][l], mode));
-  });
+/// A value for parameter T of a Numerics function: from its source register,
+/// a bool from VCC, the mode as the caller read it.
+template <typename T>
+T argument(Wave &w, const uint32_t *source, unsigned l, const FloatMode &mode) {
+  if constexpr (std::is_same_v<T, float>)
+    return f32At(source, l);
+  else if constexpr (std::is_same_v<T, double>)
+    return f64At(source, l);
+  else if constexpr (std::is_same_v<T, bool>)
+    return w.vcc() >> l & 1;
+  else if constexpr (std::is_same_v<T, const FloatMode &>)
+    return mode;
+  else
+    return source[l];
 }
-void ldexp16(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f16Mode();
-  eachLane(d, [&](unsigned l) { return ldexpF16(s[0][l], s[1][l], mode); });
+
+template <typename R, typename First, typename... Rest, size_t... n>
+void liftTo(R (*fn)(First, Rest...), Wave &w, uint32_t *d, Sources s,
+            std::index_sequence<n...>) {
+  FloatMode mode = std::is_same_v<First, float> ? w.f32Mode() : w.f16Mode();
+  for (unsigned l = 0; l < numLanes; ++l) {
+    R value = fn(argument<First>(w, s[0], l, mode),
+                 // There are three sources; mode and bool come after them.
+                 argument<Rest>(w, n < 2 ? s[n + 1] : nullptr, l, mode)...);
+    if constexpr (std::is_same_v<R, double>)
+      setPair(d, l, asBits(value));
+    else if constexpr (std::is_same_v<R, float>)
+      d[l] = asBits(value);
+    else
+      d[l] = std::make_unsigned_t<R>(value);
+  }
 }
-void ldexp64(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f16Mode();
-  eachPair(d, [&](unsigned l) {
-    return asBits(ldexpF64(f64At(s[0], l), s[1][l], mode));
-  });
+/// A function of Numerics in every lane: the types of its parameters say how
+/// the sources are read, under the mode of the first one's width.
+template <auto fn> void lift(Wave &w, const Inst &, uint32_t *d, Sources s) {
+  [&]<typename R, typename First, typename... Rest>(R (*f)(First, Rest...)) {
+    liftTo(f, w, d, s, std::index_sequence_for<Rest...>());
+  }(fn);
 }
-void frexpExp32(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f32Mode();
-  eachLane(d, [&](unsigned l) { return frexpExpF32(f32At(s[0], l), mode); });
-}
-void frexpExp16(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f16Mode();
-  eachLane(d, [&](unsigned l) {
-    return uint32_t(frexpExpF16(s[0][l], mode)) & 0xffff;
-  });
-}
-void frexpExp64(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f16Mode();
-  eachLane(d, [&](unsigned l) { return frexpExpF64(f64At(s[0], l), mode); });
-}
-void frexpMant32(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f32Mode();
-  eachLane(d, [&](unsigned l) {
-    return asBits(frexpMantF32(f32At(s[0], l), mode));
-  });
-}
-void frexpMant16(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f16Mode();
-  eachLane(d, [&](unsigned l) { return frexpMantF16(s[0][l], mode); });
-}
-void frexpMant64(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f16Mode();
-  eachPair(d, [&](unsigned l) {
-    return asBits(frexpMantF64(f64At(s[0], l), mode));
-  });
-}
-void fract32(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f32Mode();
-  eachLane(d,
-           [&](unsigned l) { return asBits(fractF32(f32At(s[0], l), mode)); });
-}
-void fract16(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f16Mode();
-  eachLane(d, [&](unsigned l) { return fractF16(s[0][l], mode); });
-}
-void fract64(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f16Mode();
-  eachPair(d,
-           [&](unsigned l) { return asBits(fractF64(f64At(s[0], l), mode)); });
-}
+
 void trigPreop(Wave &, const Inst &, uint32_t *d, Sources s) {
   eachPair(d, [&](unsigned l) {
     return asBits(trigPreopF64(f64At(s[0], l), s[1][l]));
@@ -267,41 +247,6 @@ void divScale64(Wave &w, const Inst &i, uint32_t *d, Sources s) {
   });
   w.set64(i.sdst, mask & w.exec());
 }
-void divFmas32(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f32Mode();
-  eachLane(d, [&](unsigned l) {
-    return asBits(divFmasF32(f32At(s[0], l), f32At(s[1], l), f32At(s[2], l),
-                             w.vcc() >> l & 1, mode));
-  });
-}
-void divFmas64(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f16Mode();
-  eachPair(d, [&](unsigned l) {
-    return asBits(divFmasF64(f64At(s[0], l), f64At(s[1], l), f64At(s[2], l),
-                             w.vcc() >> l & 1, mode));
-  });
-}
-void divFixup32(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f32Mode();
-  eachLane(d, [&](unsigned l) {
-    return asBits(
-        divFixupF32(f32At(s[0], l), f32At(s[1], l), f32At(s[2], l), mode));
-  });
-}
-void divFixup16(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f16Mode();
-  eachLane(d, [&](unsigned l) {
-    return divFixupF16(s[0][l], s[1][l], s[2][l], mode);
-  });
-}
-void divFixup64(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f16Mode();
-  eachPair(d, [&](unsigned l) {
-    return asBits(
-        divFixupF64(f64At(s[0], l), f64At(s[1], l), f64At(s[2], l), mode));
-  });
-}
-
 template <float (*fn)(float, float, float)>
 void cube(Wave &, const Inst &, uint32_t *d, Sources s) {
   eachLane(d, [&](unsigned l) {
@@ -315,11 +260,6 @@ void mad16(Wave &w, const Inst &, uint32_t *d, Sources s) {
   eachLane(d, [&](unsigned l) {
     return addF16(mulF16(s[0][l], s[1][l], mode), s[2][l], mode);
   });
-}
-void fma16(Wave &w, const Inst &, uint32_t *d, Sources s) {
-  FloatMode mode = w.f16Mode();
-  eachLane(d,
-           [&](unsigned l) { return fmaF16(s[0][l], s[1][l], s[2][l], mode); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -689,13 +629,13 @@ void attn::emu::addSpecialVectorOps(OpTable &t) {
   addCarry("v_mad_i64_i32", "b64 b32 b32 i64", execute<mad64<true>>);
   addCarry("v_div_scale_f32", "f32 f32 f32 f32", execute<divScale32>);
   addCarry("v_div_scale_f64", "f64 f64 f64 f64", execute<divScale64>);
-  add("v_div_fmas_f32", "f32 f32 f32 f32", execute<divFmas32>);
-  add("v_div_fmas_f64", "f64 f64 f64 f64", execute<divFmas64>);
-  add("v_div_fixup_f32", "f32 f32 f32 f32", execute<divFixup32>);
-  add("v_div_fixup_f64", "f64 f64 f64 f64", execute<divFixup64>);
-  add("v_div_fixup_f16", "f16 f16 f16 f16", execute<divFixup16>).keepHalf =
-      true;
-  add("v_div_fixup_legacy_f16", "f16 f16 f16 f16", execute<divFixup16>);
+  add("v_div_fmas_f32", "f32 f32 f32 f32", execute<lift<divFmasF32>>);
+  add("v_div_fmas_f64", "f64 f64 f64 f64", execute<lift<divFmasF64>>);
+  add("v_div_fixup_f32", "f32 f32 f32 f32", execute<lift<divFixupF32>>);
+  add("v_div_fixup_f64", "f64 f64 f64 f64", execute<lift<divFixupF64>>);
+  add("v_div_fixup_f16", "f16 f16 f16 f16", execute<lift<divFixupF16>>)
+      .keepHalf = true;
+  add("v_div_fixup_legacy_f16", "f16 f16 f16 f16", execute<lift<divFixupF16>>);
   only950(add("v_bitop3_b32", "b32 b32 b32 b32", execute<bitop3>));
   {
     OpInfo &info = add("v_bitop3_b16", "b16 b16 b16 b16", execute<bitop3>);
@@ -729,18 +669,18 @@ void attn::emu::addSpecialVectorOps(OpTable &t) {
   trans("v_rsq_f64", "f64 f64", execute<trans64<TransOp::Rsq>>);
   trans("v_sqrt_f64", "f64 f64", execute<trans64<TransOp::Sqrt>>);
 
-  add("v_ldexp_f32", "f32 f32 b32", execute<ldexp32>);
-  add("v_ldexp_f16", "f16 f16 b16", execute<ldexp16>);
-  add("v_ldexp_f64", "f64 f64 b32", execute<ldexp64>);
-  add("v_frexp_exp_i32_f32", "b32 f32", execute<frexpExp32>);
-  add("v_frexp_exp_i16_f16", "b16 f16", execute<frexpExp16>);
-  add("v_frexp_exp_i32_f64", "b32 f64", execute<frexpExp64>);
-  add("v_frexp_mant_f32", "f32 f32", execute<frexpMant32>);
-  add("v_frexp_mant_f16", "f16 f16", execute<frexpMant16>);
-  add("v_frexp_mant_f64", "f64 f64", execute<frexpMant64>);
-  add("v_fract_f32", "f32 f32", execute<fract32>);
-  add("v_fract_f16", "f16 f16", execute<fract16>);
-  add("v_fract_f64", "f64 f64", execute<fract64>);
+  add("v_ldexp_f32", "f32 f32 b32", execute<lift<ldexpF32>>);
+  add("v_ldexp_f16", "f16 f16 b16", execute<lift<ldexpF16>>);
+  add("v_ldexp_f64", "f64 f64 b32", execute<lift<ldexpF64>>);
+  add("v_frexp_exp_i32_f32", "b32 f32", execute<lift<frexpExpF32>>);
+  add("v_frexp_exp_i16_f16", "b16 f16", execute<lift<frexpExpF16>>);
+  add("v_frexp_exp_i32_f64", "b32 f64", execute<lift<frexpExpF64>>);
+  add("v_frexp_mant_f32", "f32 f32", execute<lift<frexpMantF32>>);
+  add("v_frexp_mant_f16", "f16 f16", execute<lift<frexpMantF16>>);
+  add("v_frexp_mant_f64", "f64 f64", execute<lift<frexpMantF64>>);
+  add("v_fract_f32", "f32 f32", execute<lift<fractF32>>);
+  add("v_fract_f16", "f16 f16", execute<lift<fractF16>>);
+  add("v_fract_f64", "f64 f64", execute<lift<fractF64>>);
   add("v_trig_preop_f64", "f64 f64 b32", execute<trigPreop>);
   add("v_cubeid_f32", "f32 f32 f32 f32", execute<cube<cubeIdF32>>);
   add("v_cubesc_f32", "f32 f32 f32 f32", execute<cube<cubeScF32>>);
@@ -748,7 +688,7 @@ void attn::emu::addSpecialVectorOps(OpTable &t) {
   add("v_cubema_f32", "f32 f32 f32 f32", execute<cube<cubeMaF32>>);
   add("v_mad_f16", "f16 f16 f16 f16", execute<mad16>).keepHalf = true;
   add("v_mad_legacy_f16", "f16 f16 f16 f16", execute<mad16>);
-  add("v_fma_legacy_f16", "f16 f16 f16 f16", execute<fma16>);
+  add("v_fma_legacy_f16", "f16 f16 f16 f16", execute<lift<fmaF16>>);
   add("v_mac_f16", "f16 f16 f16 f16", execute<mad16>).accumulates = true;
   add("v_madak_f16", "f16 f16 f16 f16", execute<mad16>);
   add("v_madmk_f16", "f16 f16 f16 f16", execute<mad16>);

@@ -658,41 +658,32 @@ void ProgramBuilder::addReg(Inst &inst, MCRegister reg, bool write,
   RegRange range;
   range.write = write;
   range.implicit = implicit;
-  auto number = [](StringRef text) {
-    unsigned value = 0;
-    text.consumeInteger(10, value);
-    return value;
+  auto set = [&](unsigned first, unsigned count) {
+    range.first = first;
+    range.count = count;
   };
-  unsigned count = name.count('_') + 1;
-  if (name.starts_with("VGPR")) {
+  // The number after a prefix of four letters; tuples are "VGPR4_VGPR5".
+  unsigned number = 0, count = name.count('_') + 1;
+  name.drop_front(std::min<size_t>(4, name.size())).consumeInteger(10, number);
+  if (name.starts_with("VGPR") || name.starts_with("AGPR")) {
     range.kind = RegRange::Vector;
-    range.first = number(name.drop_front(4));
-    range.count = count;
-  } else if (name.starts_with("AGPR")) {
-    range.kind = RegRange::Vector;
-    range.first = accBase + number(name.drop_front(4));
-    range.count = count;
+    set(number + (name.starts_with("AGPR") ? accBase : 0), count);
   } else if (name.starts_with("SGPR") && !name.starts_with("SGPR_NULL")) {
-    range.first = number(name.drop_front(4));
-    range.count = count;
+    set(number, count);
   } else if (name.starts_with("TTMP")) {
-    range.first = 108 + number(name.drop_front(4));
-    range.count = name.starts_with("TTMP") ? name.count("TTMP") : 1;
+    set(108 + number, name.count("TTMP")); // "TTMP0_gfx9plus" is one
   } else if (name.starts_with("VCC")) {
-    range.first = name == "VCC_HI" ? regVCC + 1 : regVCC;
-    range.count = name == "VCC" ? 2 : 1;
+    set(name == "VCC_HI" ? regVCC + 1 : regVCC, name == "VCC" ? 2 : 1);
   } else if (name.starts_with("EXEC")) {
-    range.first = name == "EXEC_HI" ? regEXEC + 1 : regEXEC;
-    range.count = name == "EXEC" ? 2 : 1;
+    set(name == "EXEC_HI" ? regEXEC + 1 : regEXEC, name == "EXEC" ? 2 : 1);
   } else if (name.starts_with("FLAT_SCR")) {
-    range.first = name.contains("HI") ? regFlatScratch + 1 : regFlatScratch;
-    range.count = name.contains("LO") || name.contains("HI") ? 1 : 2;
+    set(name.contains("HI") ? regFlatScratch + 1 : regFlatScratch,
+        name.contains("LO") || name.contains("HI") ? 1 : 2);
   } else if (name == "M0" || name.starts_with("M0_")) {
-    range.first = regM0;
-    range.count = 1;
+    set(regM0, 1);
   } else if (name == "SCC" || name == "SRC_SCC") {
     range.kind = RegRange::SCC;
-    range.count = 1;
+    set(0, 1);
   } else {
     return; // MODE, apertures, null: nothing to check.
   }

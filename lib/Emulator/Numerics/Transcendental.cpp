@@ -669,23 +669,40 @@ static bool divFixupSpecial(T denominator, T numerator, T invalid, T &result) {
   return true;
 }
 
-float attn::emu::divFixupF32(float quotient, float denominator, float numerator,
-                             const FloatMode &mode) {
+/// v_div_fixup of a format whose quotient vanishes when the exponents differ by
+/// less than \p minGap.
+template <typename T>
+static T divFixup(T quotient, T denominator, T numerator, const FloatMode &mode,
+                  FloatFormat format, T invalid, int minGap) {
   quotient = flushIn(quotient, mode);
   denominator = flushIn(denominator, mode);
   numerator = flushIn(numerator, mode);
-  float result;
-  if (divFixupSpecial(denominator, numerator, asFloat(invalidF32), result))
+  T result;
+  if (divFixupSpecial(denominator, numerator, invalid, result))
     return result;
   bool negative = std::signbit(denominator) != std::signbit(numerator);
-  if (biasedExponent(numerator) - biasedExponent(denominator) < -150)
-    return asFloat(encodeParts(FloatFormat::F32, negative, 1, -1000, false,
-                               makeOptions(mode)));
+  // Far out of range: what rounding makes of it.
+  auto extreme = [&](int exponent) {
+    return T(decode(format, encodeParts(format, negative, 1, exponent, false,
+                                        makeOptions(mode))));
+  };
+  if (biasedExponent(numerator) - biasedExponent(denominator) < minGap)
+    return extreme(-5000);
   // The steps overflow to NaN where the quotient does.
   if (std::isnan(quotient))
-    return asFloat(encodeParts(FloatFormat::F32, negative, 1, 1000, false,
-                               makeOptions(mode)));
-  return std::copysign(quotient, negative ? -1.0f : 1.0f);
+    return extreme(5000);
+  return std::copysign(quotient, negative ? T(-1) : T(1));
+}
+
+float attn::emu::divFixupF32(float quotient, float denominator, float numerator,
+                             const FloatMode &mode) {
+  return divFixup(quotient, denominator, numerator, mode, FloatFormat::F32,
+                  asFloat(invalidF32), -150);
+}
+double attn::emu::divFixupF64(double quotient, double denominator,
+                              double numerator, const FloatMode &mode) {
+  return divFixup(quotient, denominator, numerator, mode, FloatFormat::F64,
+                  asDouble(invalidF64), -1075);
 }
 
 uint16_t attn::emu::divFixupF16(uint16_t quotient, uint16_t denominator,
@@ -697,24 +714,6 @@ uint16_t attn::emu::divFixupF16(uint16_t quotient, uint16_t denominator,
     return encode(FloatFormat::F16, result);
   return (flushIn(quotient, mode) & 0x7fff) |
          (std::signbit(d) != std::signbit(n) ? 0x8000 : 0);
-}
-
-double attn::emu::divFixupF64(double quotient, double denominator,
-                              double numerator, const FloatMode &mode) {
-  quotient = flushIn(quotient, mode);
-  denominator = flushIn(denominator, mode);
-  numerator = flushIn(numerator, mode);
-  double result;
-  if (divFixupSpecial(denominator, numerator, asDouble(invalidF64), result))
-    return result;
-  bool negative = std::signbit(denominator) != std::signbit(numerator);
-  if (biasedExponent(numerator) - biasedExponent(denominator) < -1075)
-    return asDouble(encodeParts(FloatFormat::F64, negative, 1, -5000, false,
-                                makeOptions(mode)));
-  if (std::isnan(quotient))
-    return asDouble(encodeParts(FloatFormat::F64, negative, 1, 5000, false,
-                                makeOptions(mode)));
-  return std::copysign(quotient, negative ? -1.0 : 1.0);
 }
 
 //===----------------------------------------------------------------------===//

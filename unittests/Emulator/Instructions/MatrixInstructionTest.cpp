@@ -15,44 +15,37 @@ using namespace attn::emu;
 
 namespace {
 
-unsigned getBits(MfmaType type) {
+/// A small integer as an input element.
+struct Element {
+  uint64_t code;
+  unsigned bits;
+};
+Element encodeInteger(MfmaType type, bool isOCP, int value) {
   switch (type) {
   case MfmaType::F64:
-    return 64;
+    return {std::bit_cast<uint64_t>(double(value)), 64};
   case MfmaType::F32:
   case MfmaType::XF32:
-    return 32;
+    return {U(float(value)), 32};
   case MfmaType::F16:
+    return {toHalf(value), 16};
   case MfmaType::BF16:
-    return 16;
-  default:
-    return 8;
-  }
-}
-
-uint64_t encodeInteger(MfmaType type, bool isOCP, int value) {
-  switch (type) {
-  case MfmaType::F64:
-    return std::bit_cast<uint64_t>(double(value));
-  case MfmaType::F32:
-  case MfmaType::XF32:
-    return U(float(value));
-  case MfmaType::F16:
-    return toHalf(value);
-  case MfmaType::BF16:
-    return toBFloat(value);
+    return {toBFloat(value), 16};
   case MfmaType::I8:
-    return uint8_t(value);
+    return {uint8_t(value), 8};
   case MfmaType::BF8:
-    return convertBits(value, isOCP ? llvm::APFloat::Float8E5M2()
-                                    : llvm::APFloat::Float8E5M2FNUZ());
+    return {convertBits(value, isOCP ? llvm::APFloat::Float8E5M2()
+                                     : llvm::APFloat::Float8E5M2FNUZ()),
+            8};
   default: // FP8, and F8F6F4 with format code 0
-    return convertBits(value, isOCP ? llvm::APFloat::Float8E4M3FN()
-                                    : llvm::APFloat::Float8E4M3FNUZ());
+    return {convertBits(value, isOCP ? llvm::APFloat::Float8E4M3FN()
+                                     : llvm::APFloat::Float8E4M3FNUZ()),
+            8};
   }
 }
 
-void put(uint32_t *regs, MfmaLocation at, unsigned bits, uint64_t code) {
+void put(uint32_t *regs, MfmaLocation at, Element element) {
+  auto [code, bits] = element;
   for (unsigned bit = 0; bit < bits; bit += 8) {
     unsigned position = at.element * bits + bit;
     regs[64 * (position / 32) + at.lane] |= uint32_t((code >> bit) & 0xff)
@@ -105,23 +98,23 @@ TEST_P(MatrixInstruction, ExactProducts) {
       for (unsigned i = 0; i != info.m; ++i)
         for (unsigned k = 0; k != depthA; ++k) {
           a[i * depthA + k] = int(random() % 7) - 3;
-          put(regsA, getALocation(info, 0, block, i, k), getBits(info.a),
+          put(regsA, getALocation(info, 0, block, i, k),
               encodeInteger(info.a, isGfx950, a[i * depthA + k]));
         }
       for (unsigned k = 0; k != info.k; ++k)
         for (unsigned j = 0; j != info.n; ++j) {
           b[k * info.n + j] = int(random() % 7) - 3;
-          put(regsB, getBLocation(info, 0, block, j, k), getBits(info.b),
+          put(regsB, getBLocation(info, 0, block, j, k),
               encodeInteger(info.b, isGfx950, b[k * info.n + j]));
         }
       for (unsigned i = 0; i != info.m; ++i)
         for (unsigned j = 0; j != info.n; ++j) {
           int sum = int(random() % 100) - 50;
           MfmaLocation at = getDLocation(info, block, i, j);
-          put(regsC, at, info.isF64() ? 64 : 32,
-              info.isF64()       ? std::bit_cast<uint64_t>(double(sum))
-              : info.isInteger() ? uint32_t(sum)
-                                 : U(float(sum)));
+          put(regsC, at,
+              info.isF64() ? Element{std::bit_cast<uint64_t>(double(sum)), 64}
+              : info.isInteger() ? Element{uint32_t(sum), 32}
+                                 : Element{U(float(sum)), 32});
           for (unsigned k = 0; k != depthA; ++k) {
             unsigned dense = info.sparse ? k / 2 * 4 + k % 2 : k;
             sum += a[i * depthA + k] * b[dense * info.n + j];

@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "gtest/gtest.h"
 
+#include <array>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -31,54 +32,35 @@ struct Registers {
   }
 };
 
-unsigned getElementBits(MfmaType type, unsigned code) {
+/// Format of one input element; `code` picks among f8f6f4.
+FloatFormat getFormat(MfmaType type, unsigned code, bool isOCP) {
+  using enum FloatFormat;
   switch (type) {
   case MfmaType::F64:
-    return 64;
-  case MfmaType::F32:
-  case MfmaType::XF32:
-    return 32;
+    return F64;
   case MfmaType::F16:
+    return F16;
   case MfmaType::BF16:
-    return 16;
-  case MfmaType::I8:
+    return BF16;
   case MfmaType::FP8:
+    return isOCP ? FP8E4M3FN : FP8E4M3FNUZ;
   case MfmaType::BF8:
-    return 8;
+    return isOCP ? FP8E5M2 : FP8E5M2FNUZ;
   case MfmaType::F8F6F4:
-    return code < 2 ? 8 : code < 4 ? 6 : 4;
+    return std::array{FP8E4M3FN, FP8E5M2, FP6E2M3, FP6E3M2, FP4E2M1}[code];
+  default:
+    return F32;
   }
-  return 0;
+}
+unsigned getElementBits(MfmaType type, unsigned code) {
+  return type == MfmaType::I8 ? 8
+                              : getFormatInfo(getFormat(type, code, true)).bits;
 }
 
 /// The code of a small integer (exact in every format) in a type.
 uint64_t encodeInteger(MfmaType type, unsigned code, bool isOCP, int value) {
-  switch (type) {
-  case MfmaType::F64:
-    return asBits(double(value));
-  case MfmaType::F32:
-  case MfmaType::XF32:
-    return asBits(float(value));
-  case MfmaType::F16:
-    return encode(FloatFormat::F16, value);
-  case MfmaType::BF16:
-    return encode(FloatFormat::BF16, value);
-  case MfmaType::I8:
-    return uint8_t(value);
-  case MfmaType::FP8:
-    return encode(isOCP ? FloatFormat::FP8E4M3FN : FloatFormat::FP8E4M3FNUZ,
-                  value);
-  case MfmaType::BF8:
-    return encode(isOCP ? FloatFormat::FP8E5M2 : FloatFormat::FP8E5M2FNUZ,
-                  value);
-  case MfmaType::F8F6F4: {
-    const FloatFormat formats[] = {FloatFormat::FP8E4M3FN, FloatFormat::FP8E5M2,
-                                   FloatFormat::FP6E2M3, FloatFormat::FP6E3M2,
-                                   FloatFormat::FP4E2M1};
-    return encode(formats[code], value);
-  }
-  }
-  return 0;
+  return type == MfmaType::I8 ? uint8_t(value)
+                              : encode(getFormat(type, code, isOCP), value);
 }
 
 void put(uint32_t *regs, MfmaLocation at, unsigned bits, uint64_t code) {
@@ -391,6 +373,61 @@ TEST(MfmaLayoutTest, Gfx950DoubleDepth) {
     MfmaLocation fp8 = getALocation(mixed, 0, 0, 3, k);
     EXPECT_EQ(fp8.lane, 16 * (k / 16 % 4) + 3);
     EXPECT_EQ(fp8.element, 16 * (k / 64) + k % 16);
+  }
+}
+
+/// The operand maps of the instructions that our kernels are built on, written
+/// out from the lane's side after the register tables of AMD's CDNA3 and CDNA4
+/// instruction set guides: what lane l holds. Nothing here asks get*Location.
+struct HandMap {
+  const char *name;
+  unsigned size, depth;
+  /// k of a lane's element e in A and B; row of its register r in D. A's row,
+  /// B's column and D's column are the lane modulo the size.
+  unsigned (*k)(unsigned lane, unsigned e);
+  unsigned (*row)(unsigned lane, unsigned r);
+};
+unsigned rowOf32(unsigned lane, unsigned r) {
+  return 8 * (r / 4) + 4 * (lane / 32) + r % 4;
+}
+unsigned rowOf16(unsigned lane, unsigned r) { return 4 * (lane / 16) + r; }
+const HandMap handMaps[] = {
+    {"v_mfma_f32_32x32x8_f16", 32, 8,
+     [](unsigned lane, unsigned e) { return 4 * (lane / 32) + e; }, rowOf32},
+    {"v_mfma_f32_32x32x16_f16", 32, 16,
+     [](unsigned lane, unsigned e) { return 8 * (lane / 32) + e; }, rowOf32},
+    {"v_mfma_f32_16x16x16_f16", 16, 16,
+     [](unsigned lane, unsigned e) { return 4 * (lane / 16) + e; }, rowOf16},
+    {"v_mfma_f32_16x16x32_f16", 16, 32,
+     [](unsigned lane, unsigned e) { return 8 * (lane / 16) + e; }, rowOf16},
+};
+
+TEST(MfmaTest, PlainProductThroughHandWrittenMaps) {
+  std::mt19937 random(36);
+  for (const HandMap &map : handMaps) {
+    unsigned size = map.size, depth = map.depth;
+    std::vector<int> a(size * depth), b(depth * size);
+    for (std::vector<int> *matrix : {&a, &b})
+      for (int &value : *matrix)
+        value = int(random() % 7) - 3;
+    Registers regs;
+    for (unsigned lane = 0; lane != 64; ++lane)
+      for (unsigned e = 0; e != size * depth / 64; ++e) {
+        unsigned index = lane % size, k = map.k(lane, e);
+        unsigned word = 64 * (e / 2) + lane, shift = 16 * (e % 2);
+        regs.a[word] |= encode(FloatFormat::F16, a[index * depth + k]) << shift;
+        regs.b[word] |= encode(FloatFormat::F16, b[k * size + index]) << shift;
+      }
+    runMfma(get(map.name), regs.getOperands(), {});
+    for (unsigned lane = 0; lane != 64; ++lane)
+      for (unsigned r = 0; r != size * size / 64; ++r) {
+        unsigned i = map.row(lane, r), j = lane % size;
+        int expected = 0;
+        for (unsigned k = 0; k != depth; ++k)
+          expected += a[i * depth + k] * b[k * size + j];
+        ASSERT_EQ(asFloat(regs.d[64 * r + lane]), float(expected))
+            << map.name << " lane " << lane << " register " << r;
+      }
   }
 }
 

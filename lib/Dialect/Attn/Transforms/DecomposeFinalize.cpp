@@ -96,10 +96,7 @@ struct DecomposeFinalize : OpRewritePattern<FinalizeOp> {
             return SmallVector<Value>{
                 convertFloat(b, loc, lse, b.getF32Type())};
           })[0]);
-    if (emit.tensors)
-      rewriter.replaceOp(op, results);
-    else
-      rewriter.eraseOp(op);
+    emit.replace(op, results);
     return success();
   }
 };

@@ -150,10 +150,7 @@ struct DecomposeMerge : OpRewritePattern<MergeStatesOp> {
         });
     if (op.hasLse())
       results.push_back(emit.convert(newLse, op.getLseInit(), identity));
-    if (emit.tensors)
-      rewriter.replaceOp(op, results);
-    else
-      rewriter.eraseOp(op);
+    emit.replace(op, results);
     return success();
   }
 };

@@ -267,10 +267,7 @@ void OnlineDecomposer::run() {
     value = emit.convert(value, emit.temporary({keys, valueDim}, type), both);
   Value acc = scaleBy(op.getAcc(), both, rowOf2);
   acc = matmul(p, value, acc, hidesKeys() ? s : Value());
-  if (emit.tensors)
-    emit.rewriter.replaceOp(op, {acc, max, sum});
-  else
-    emit.rewriter.eraseOp(op);
+  emit.replace(op, {acc, max, sum});
 }
 
 namespace {

@@ -100,3 +100,10 @@ LinalgEmitter::generic(ValueRange inputs, ValueRange outputs,
   return llvm::to_vector_of<Value>(tensors ? ValueRange(op->getResults())
                                            : outputs);
 }
+
+void LinalgEmitter::replace(Operation *op, ValueRange results) {
+  if (tensors)
+    rewriter.replaceOp(op, results);
+  else
+    rewriter.eraseOp(op);
+}

@@ -45,6 +45,10 @@ public:
                              Body body);
 
   AffineMap map(unsigned dims, ArrayRef<unsigned> results);
+
+  /// Ends a decomposition: `results` take the place of the results of `op`,
+  /// which has none on memrefs.
+  void replace(Operation *op, ValueRange results);
 };
 
 /// Converts a float (or sign-extended integer) to `type`.
