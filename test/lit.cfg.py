@@ -13,6 +13,7 @@ config.test_exec_root = os.path.join(config.attn_obj_root, "test")
 
 config.substitutions.append(("%python", f'"{config.attn_python}"'))
 config.substitutions.append(("%attn_src", config.attn_src_root))
+config.substitutions.append(("%attn_plugin", f"{config.attn_lib_dir}/AttnPlugin.so"))
 
 llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "TMPDIR"])
 llvm_config.use_default_substitutions()
@@ -26,6 +27,7 @@ llvm_config.add_tool_substitutions(
         ToolSubst("attn-lsp-server", unresolved="ignore"),
         ToolSubst("attn-run", unresolved="ignore"),
         ToolSubst("attn-compile", unresolved="ignore"),
+        ToolSubst("mlir-opt", unresolved="fatal"),
         ToolSubst("split-file", unresolved="fatal"),
     ],
     [config.attn_tools_dir, config.llvm_tools_dir],

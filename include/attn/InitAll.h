@@ -18,18 +18,27 @@
 
 namespace mlir::attn {
 
+// Each function links only what it registers: with the dialect alone, neither a
+// pass nor a backend comes along (AttnMLIR::AttnTransforms is enough).
+
 /// Registers the attn dialect and what upstream passes need to know of it.
-inline void registerAttnDialects(DialectRegistry &registry) {
+inline void registerAllAttnDialects(DialectRegistry &registry) {
   registry.insert<AttnDialect>();
   registerBufferizableOpInterfaceExternalModels(registry);
 }
 
-/// Registers all passes and pipelines.
-inline void registerAttnPasses() {
-  registerAttnConversionPasses();
+/// Registers the passes: those on the dialect (which need AttnTransforms) and
+/// those of the GPU path (AttnToGPU, AttnToROCDL, AttnToBinary).
+/// `registerAttnTransformsPasses` and `registerAttnConversionPasses` do one of
+/// the two.
+inline void registerAllAttnPasses() {
   registerAttnTransformsPasses();
-  registerAttnPipelines();
+  registerAttnConversionPasses();
 }
+
+/// Registers the pipelines `attn-to-cpu`, `attn-to-rocdl` and `attn-to-binary`
+/// (AttnPipelines).
+inline void registerAllAttnPipelines() { registerAttnPipelines(); }
 
 } // namespace mlir::attn
 

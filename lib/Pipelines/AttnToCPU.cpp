@@ -17,7 +17,6 @@
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -76,16 +75,4 @@ void attn::buildAttnToCPUPipeline(OpPassManager &pm,
   addTilesAndBuffers(pm, options);
   addLoops(pm);
   addLLVM(pm);
-}
-
-void attn::registerAttnPipelines() {
-  PassPipelineRegistration<AttnToCPUOptions>(
-      "attn-to-cpu", "attention to the LLVM dialect for the host",
-      buildAttnToCPUPipeline);
-  PassPipelineRegistration<AttnToROCDLOptions>(
-      "attn-to-rocdl", "attention to GPU kernels in the LLVM dialect",
-      buildAttnToROCDLPipeline);
-  PassPipelineRegistration<AttnToBinaryOptions>("attn-to-binary",
-                                                "attention to AMD code objects",
-                                                buildAttnToBinaryPipeline);
 }

@@ -49,7 +49,7 @@ namespace attn::rt {
 
 // Not registerAllDialects: what the pipeline does not use costs start-up time.
 void registerCPUDialects(DialectRegistry &registry) {
-  mlir::attn::registerAttnDialects(registry);
+  mlir::attn::registerAllAttnDialects(registry);
   registry.insert<affine::AffineDialect, arith::ArithDialect,
                   bufferization::BufferizationDialect, cf::ControlFlowDialect,
                   func::FuncDialect, index::IndexDialect, linalg::LinalgDialect,

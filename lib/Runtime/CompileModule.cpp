@@ -27,7 +27,7 @@ Expected<CompiledModule> compileModule(StringRef path, StringRef chip,
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  mlir::attn::registerAttnDialects(registry);
+  mlir::attn::registerAllAttnDialects(registry);
   mlir::attn::registerKernelTranslation(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   auto module = parseModule(path, context);

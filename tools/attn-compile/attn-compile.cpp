@@ -217,7 +217,7 @@ int main(int argc, char **argv) {
   DialectRegistry registry;
   registerAllDialects(registry);
   registerAllExtensions(registry);
-  registerAttnDialects(registry);
+  registerAllAttnDialects(registry);
   registerKernelTranslation(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
 

@@ -19,6 +19,6 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  mlir::attn::registerAttnDialects(registry);
+  mlir::attn::registerAllAttnDialects(registry);
   return failed(mlir::MlirLspServerMain(argc, argv, registry));
 }

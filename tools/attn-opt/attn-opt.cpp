@@ -24,8 +24,9 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::registerAllPasses();
-  mlir::attn::registerAttnDialects(registry);
-  mlir::attn::registerAttnPasses();
+  mlir::attn::registerAllAttnDialects(registry);
+  mlir::attn::registerAllAttnPasses();
+  mlir::attn::registerAllAttnPipelines();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "AttnMLIR optimizer driver\n", registry));
 }

@@ -45,7 +45,7 @@ public:
     DialectRegistry registry;
     registerAllDialects(registry);
     registerAllExtensions(registry);
-    registerAttnDialects(registry);
+    registerAllAttnDialects(registry);
     registerKernelTranslation(registry);
     MLIRContext context(registry, MLIRContext::Threading::DISABLED);
     auto module = parseSourceString<ModuleOp>(text, &context);
