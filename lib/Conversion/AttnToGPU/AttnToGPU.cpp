@@ -65,14 +65,9 @@ gpu::GPUFuncOp Lowering::createKernel(SymbolTable &symbols) {
   module.setTargetsAttr(builder.getArrayAttr(ROCDL::ROCDLTargetAttr::get(
       context, /*optLevel=*/3, "amdgcn-amd-amdhsa", chip.name)));
 
-  SmallVector<Type> types = {op.getQuery().getType(), op.getKey().getType(),
-                             op.getValue().getType(),
-                             op.getOutputInit().getType()};
-  SmallVector<StringRef> names = {"query", "key", "value", "output"};
-  if (op.hasLse()) {
-    types.push_back(op.getLseInit().getType());
-    names.push_back("lse");
-  }
+  SmallVector<KernelOperand> operands = getKernelOperands(op);
+  auto types = llvm::map_to_vector(
+      operands, [](KernelOperand operand) { return operand.value.getType(); });
   builder.setInsertionPointToStart(module.getBody());
   auto kernel = gpu::GPUFuncOp::create(builder, loc, name,
                                        builder.getFunctionType(types, {}));
@@ -106,8 +101,8 @@ gpu::GPUFuncOp Lowering::createKernel(SymbolTable &symbols) {
           builder.getNamedAttr("pipelined",
                                builder.getBoolAttr(config.pipelined)),
       }));
-  for (auto [index, name] : llvm::enumerate(names))
-    kernel.setArgAttr(index, "attn.name", builder.getStringAttr(name));
+  for (auto [index, operand] : llvm::enumerate(operands))
+    kernel.setArgAttr(index, "attn.name", builder.getStringAttr(operand.name));
   return kernel;
 }
 
@@ -131,10 +126,9 @@ void Lowering::launch(gpu::GPUFuncOp kernel) {
   }
   Value one = arith::ConstantIndexOp::create(b, 1);
   Value block = arith::ConstantIndexOp::create(b, wavesPerGroup * 64);
-  SmallVector<Value> operands = {op.getQuery(), op.getKey(), op.getValue(),
-                                 op.getOutputInit()};
-  if (op.hasLse())
-    operands.push_back(op.getLseInit());
+  SmallVector<Value> operands;
+  for (KernelOperand operand : getKernelOperands(op))
+    operands.push_back(operand.value);
   gpu::LaunchFuncOp::create(b, kernel, {grid, one, one}, {block, one, one},
                             /*dynamicSharedMemorySize=*/Value(), operands);
 }
@@ -154,22 +148,13 @@ LogicalResult Lowering::run(SymbolTable &symbols) {
 
   config = *chosen;
 
-  ForwardProblem problem;
-  problem.layout = op.getLayout();
-  problem.causal = op.getCausal();
-  problem.alignment = op.getDiagonalAlignmentOrDefault();
-  problem.scale = op.getScale() ? op.getScale()->convertToDouble()
-                                : 1 / std::sqrt(double(query.getDimSize(3)));
-  problem.lse = op.hasLse();
-  problem.lseBase = op.getLseBaseOrDefault();
-
   // Nothing to do: no kernel, no launch, nothing written.
   if (llvm::is_contained(query.getShape(), 0)) {
     op.erase();
     return success();
   }
   gpu::GPUFuncOp kernel = createKernel(symbols);
-  buildForwardKernel(kernel, config, problem);
+  buildForwardKernel(kernel, config, op);
   launch(kernel);
   op.erase();
   return success();

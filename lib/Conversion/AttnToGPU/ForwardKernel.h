@@ -21,21 +21,21 @@
 
 namespace mlir::attn {
 
-/// What the kernel computes, beside what the types of its arguments say.
-struct ForwardProblem {
-  Layout layout = Layout::bhsd;
-  bool causal = false;
-  DiagonalAlignment alignment = DiagonalAlignment::bottom_right;
-  double scale = 1;
-  bool lse = false;
-  LseBase lseBase = LseBase::e;
+/// An operand of `attn.attention` as an argument of its kernel.
+struct KernelOperand {
+  llvm::StringRef name; ///< the argument's `attn.name`
+  Value value;
 };
 
-/// Fills the empty `func`. Its arguments are query, key, value, output and,
-/// with `problem.lse`, the lse: memrefs as in attn.attention. Adds the LDS
-/// buffers as workgroup attributions.
+/// The operands that `op` has, in the order of the kernel's arguments: query,
+/// key, value, the optional inputs, output, lse. Only these are arguments, so a
+/// kernel finds one by name.
+llvm::SmallVector<KernelOperand> getKernelOperands(AttentionOp op);
+
+/// Fills the empty `func` with the program for `op`, whose arguments are the
+/// kernel operands. Adds the LDS buffers as workgroup attributions.
 void buildForwardKernel(gpu::GPUFuncOp func, const KernelConfig &config,
-                        const ForwardProblem &problem);
+                        AttentionOp op);
 
 } // namespace mlir::attn
 

@@ -1,0 +1,122 @@
+//===- ForwardEpilogue.cpp - O and LSE to memory --------------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ForwardKernelImpl.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+void ForwardKernel::storeO(ArrayRef<Value> acc, Value inverse) {
+  int64_t group = c.groupV, unit = c.getFragment();
+  bool is32 = c.kind == ElementKind::F32;
+  auto value = [&](int64_t block, int64_t reg) -> Value {
+    return arith::MulFOp::create(b, b.element(acc[block], reg), inverse);
+  };
+  // Columns of (lane, reg, block) of O^T, and the wave's share.
+  LinearLayout layout({"row", "col"});
+  layout.add("lane", {{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}, {0, 4 * group}});
+  layout.add("reg",
+             {{0, group}, {0, 2 * group}, {0, 8 * group}, {0, 16 * group}});
+  SmallVector<LinearLayout::Basis> blocks;
+  for (int64_t x = 1; x < 8; x *= 2)
+    blocks.push_back({0, x < group ? x : 32 * x});
+  layout.add("block", blocks);
+  layout.addLinear("share", llvm::Log2_64(c.splitV), {0, 32 * c.blocksV});
+  Value row = b.locate(layout, "row", {"lane"}, {}).first;
+  int64_t shareMax = 32 * c.blocksV * (c.splitV - 1);
+  auto store = [&](Value vector, int64_t block, int64_t reg, int64_t extra,
+                   bool lanes) {
+    Value lanePart =
+        lanes ? b.locateValue(layout, "col", {"lane", "share"}) : Value();
+    auto at = layout.apply({{"block", block}, {"reg", reg}})[1] + extra;
+    Value col;
+    int64_t laneMax = 4 * group;
+    if (lanes) {
+      col = b.addi(lanePart, at);
+    } else {
+      // After the exchange a half-wave holds 8 consecutive columns.
+      col = b.addi(
+          b.addi(b.locateValue(layout, "col", {"share"}), b.muli(b.half, 8)),
+          at);
+      laneMax = 8;
+    }
+    b.write(vector, o, {row0, row}, col, at + laneMax + shareMax);
+  };
+
+  Values pending;
+  for (int64_t block = 0; block < c.blocksV; block += group)
+    for (int64_t quarter = 0; quarter < 4; ++quarter) {
+      // 4 * group consecutive columns of this lane.
+      Values dwords;
+      SmallVector<std::pair<int64_t, int64_t>> at;
+      for (int64_t r = 0; r < 4; ++r)
+        for (int64_t x = 0; x < group; ++x)
+          at.push_back({block + x, 4 * quarter + r});
+      for (size_t i = 0; i < at.size(); i += 2)
+        llvm::append_range(dwords,
+                           b.pack(value(at[i].first, at[i].second),
+                                  value(at[i + 1].first, at[i + 1].second)));
+      if (is32 || group > 1) {
+        for (size_t i = 0; i < dwords.size(); i += 4)
+          store(b.fragment(ValueRange(dwords).slice(i, 4)), block, 4 * quarter,
+                i / 4 * unit, /*lanes=*/true);
+        continue;
+      }
+      // Two quarters' 8-byte pieces become one 16-byte piece a lane by trading
+      // between the half-waves.
+      if (quarter % 2 == 0) {
+        pending = dwords;
+        continue;
+      }
+      auto [a0, b0] = b.swapHalves(pending[0], dwords[0]);
+      auto [a1, b1] = b.swapHalves(pending[1], dwords[1]);
+      store(b.fragment(ValueRange{a0, a1, b0, b1}), block, 4 * (quarter - 1), 0,
+            /*lanes=*/false);
+    }
+}
+
+void ForwardKernel::epilogue(const State &state) {
+  Value total = b.joinHalves(state.sum, [&](Value x, Value y) -> Value {
+    return arith::AddFOp::create(b, x, y);
+  });
+  // No key at all: l = 0, O = 0, LSE = m + log2(0) = -inf.
+  Value isEmpty =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, total, b.cf(0));
+  Value inverse = arith::SelectOp::create(
+      b, isEmpty, b.cf(0), ROCDL::ROCDLRcp::create(b, b.f32, total));
+  if (lse) {
+    Value value = arith::SubFOp::create(
+        b, ROCDL::ROCDLLog::create(b, b.f32, total), toLog2(state.nm));
+    if (op.getLseBaseOrDefault() == LseBase::e)
+      value = arith::MulFOp::create(b, value, b.cf(0.69314718055994531));
+    // One writer a row, the lower half-wave.
+    Value row = b.addi(row0, b.column);
+    Value writes = arith::AndIOp::create(
+        b,
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, b.lane, b.c32(32)),
+        arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, lenQ));
+    if (c.splitV > 1)
+      writes = arith::AndIOp::create(
+          b, writes,
+          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, b.share,
+                                b.c32(0)));
+    auto guard = scf::IfOp::create(b, writes, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard insertion(b);
+    b.setInsertionPointToStart(guard.thenBlock());
+    Value index =
+        arith::AddIOp::create(b, b.toIndex(row0), b.toIndex(b.column));
+    memref::StoreOp::create(b, value, lse, ValueRange{index});
+  }
+  storeO(state.acc, inverse);
+}

@@ -1,0 +1,127 @@
+//===- ForwardKernelImpl.h - The builder of the forward kernel --*- C++ -*-===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_LIB_CONVERSION_ATTNTOGPU_FORWARDKERNELIMPL_H
+#define ATTN_LIB_CONVERSION_ATTNTOGPU_FORWARDKERNELIMPL_H
+
+#include "ForwardKernel.h"
+#include "WaveBuilder.h"
+
+namespace mlir::attn {
+
+/// What a row keeps between tiles; lanes of one row hold half a row each.
+struct State {
+  Value nm;       ///< f32, minus the maximum (`exponent` tells its units)
+  Values scores;  ///< f32, the tile's unscaled scores (pipelined)
+  Values packed;  ///< P of the early exponentials (pipelined)
+  Value earlySum; ///< f32, their sum (pipelined)
+  Value sum;      ///< f32, l of the tiles before
+  Values acc;     ///< O, one accumulator a block
+};
+
+/// P of a tile and what came out of summing it.
+struct Probabilities {
+  Values fragments;
+  Value sum;  ///< f32, l including this tile
+  Value vote; ///< i64, lanes whose half-row wants a higher maximum
+};
+
+/// Builds one kernel. The files Forward*.cpp each hold one job of it.
+class ForwardKernel {
+public:
+  ForwardKernel(gpu::GPUFuncOp func, const KernelConfig &config, AttentionOp op)
+      : func(func), c(config), op(op), b(func, config) {}
+
+  void build();
+
+private:
+  // Set-up.
+  void readProblem();
+  /// The kernel's argument of that name, null if the op has no such operand.
+  Value argument(llvm::StringRef name);
+  Value dim(Value memref, unsigned index);
+  GlobalMatrix matrix(Value memref, Value head, Value rows, int64_t columns);
+  Value lds(bool isV, unsigned parity) {
+    return func
+        .getWorkgroupAttributions()[c.pipelined ? 2 * isV + parity : isV];
+  }
+  /// Q's fragments, of the other sign if `negative`.
+  Values loadQ(bool negative);
+
+  // Pieces of a tile.
+  void stageK(Value tile, unsigned parity) {
+    b.stage(k, b.muli(tile, c.tileKV), lds(false, parity), false);
+  }
+  void stageV(Value tile, unsigned parity) {
+    b.stage(v, b.muli(tile, c.tileKV), lds(true, parity), true);
+  }
+  /// Adds steps begin..end-1 of K Q^T, fragments as `readK` gave them.
+  void multiplyK(ArrayRef<Values> fragments, int64_t begin, Values &acc);
+  Values readScores(ArrayRef<Value> acc);
+  SmallVector<Values> readAllV(Value lds);
+  Values multiplyV(ArrayRef<Values> raw, ArrayRef<Value> p,
+                   ArrayRef<Value> acc);
+  /// c s - m. In 16 bits one fma, m in scaled log2 units; P is rounded harder
+  /// than that anyway. In f32 c (s - m), m a score: exact for the maximum, and
+  /// in error by the difference's last bit only, however large the scores.
+  Value exponent(Value score, Value nm);
+  /// A maximum, or a difference of two, in log2 units.
+  Value toLog2(Value m);
+  /// p = exp2(c s - m) of `scores`, packed, their sum on top of `sum` (null:
+  /// 0). fmas are issued ahead of their exponential, readers behind it.
+  std::pair<Values, Value> exponentials(ArrayRef<Value> scores, Value nm,
+                                        Value sum);
+  Values fragments(ArrayRef<Value> packed);
+  /// Is the tile not whole for some row of the wave?
+  Value needsMask(Value tile);
+  Values select(ArrayRef<Value> scores, Value tile);
+  Values mask(ArrayRef<Value> scores, Value tile);
+  Probabilities finish(const State &state);
+  /// If anyone voted: raise the maximum, P and its sum anew, O and l along.
+  void repair(State &state, Probabilities &p, Value condition);
+
+  // Programs.
+  State initialState();
+  /// 0, but not the one that LLVM has in a VGPR anyway: the loop would count
+  /// there.
+  Value firstTile() { return b.pinScalar(b.c32(0)); }
+  Values flatten(const State &state);
+  State unflatten(ValueRange values);
+  State runPlain();
+  State runPipelined();
+  void extraBarrier(Value condition);
+  /// The operations that `emit` appends to the current block.
+  SmallVector<Operation *> record(llvm::function_ref<void()> emit);
+  State pipelinedTile(State state, Value tile, unsigned parity);
+  void epilogue(const State &state);
+  void storeO(ArrayRef<Value> acc, Value inverse);
+
+  gpu::GPUFuncOp func;
+  const KernelConfig &c;
+  AttentionOp op; ///< read only; its operands are another function's
+  WaveBuilder b;
+
+  Value lenQ, lenKV, batch;
+  GlobalMatrix q, k, v, o;
+  Value lse;        ///< memref [rows]
+  Value row0;       ///< i32, first row of the wave
+  Value firstRow;   ///< i32, first row of the workgroup
+  Value limit;      ///< i32, a lane's row sees keys below, less 4 * half
+  Value wholeTiles; ///< i32, tiles that every row of the wave sees whole
+  Value tiles;      ///< i32, tiles of the workgroup
+  bool hasMask = true;
+  Value scale; ///< f32, |scale| * log2(e), positive
+  Values queries;
+};
+
+/// i1: is any bit of an i64 lane mask set?
+Value isNotZero(WaveBuilder &b, Value mask);
+
+} // namespace mlir::attn
+
+#endif // ATTN_LIB_CONVERSION_ATTNTOGPU_FORWARDKERNELIMPL_H

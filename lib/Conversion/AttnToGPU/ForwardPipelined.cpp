@@ -1,0 +1,216 @@
+//===- ForwardPipelined.cpp - The pipelined program -----------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ForwardKernelImpl.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::attn;
+
+void ForwardKernel::extraBarrier(Value condition) {
+  b.branch(
+      condition, {},
+      [&]() -> Values {
+        b.schedBarrier();
+        ROCDL::SBarrierOp::create(b);
+        return {};
+      },
+      /*likely=*/true);
+}
+
+SmallVector<Operation *>
+ForwardKernel::record(llvm::function_ref<void()> emit) {
+  Block *block = b.getInsertionBlock();
+  Operation *before = block->empty() ? nullptr : &block->back();
+  emit();
+  SmallVector<Operation *> ops;
+  for (Operation *op = before ? before->getNextNode() : &block->front(); op;
+       op = op->getNextNode())
+    ops.push_back(op);
+  return ops;
+}
+
+// The tile is half-way through its softmax when this starts. Four clusters,
+// memory and dot in turn; the other wave group is one cluster away.
+State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
+  unsigned other = 1 - parity;
+  Value next = b.addi(tile, 1);
+  int64_t inFlight =
+      c.getStagingInstructions(false) + c.getStagingInstructions(true);
+  // This wave's reads are done, and all its DMAs but the last of K and of V.
+  auto landed = [&] { b.wait(inFlight); };
+
+  // Memory: V(t+1) on its way, K(t+1) to registers. Dot: S(t+1) = K Q^T beside
+  // the rest of tile t's softmax. In parts where K does not fit.
+  stageV(next, other);
+  Values acc(c.tileKV / 32, b.zeroAcc());
+  Probabilities p;
+  SmallVector<Operation *> softmax;
+  for (int64_t part = 0; part < c.clustersQK; ++part) {
+    int64_t begin = c.stepsQK * part / c.clustersQK;
+    int64_t end = c.stepsQK * (part + 1) / c.clustersQK;
+    SmallVector<Values> fragments;
+    for (int64_t step = begin; step < end; ++step)
+      fragments.push_back(b.readK(lds(false, other), step));
+    landed();
+    b.barrier();
+    multiplyK(fragments, begin, acc);
+    // The softmax is shared out over the clusters.
+    if (part == 0)
+      softmax = record([&] { p = finish(state); });
+    size_t share = softmax.size() / c.clustersQK;
+    for (Operation *op : ArrayRef(softmax).drop_front(share * part))
+      op->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+    if (part + 1 == c.clustersQK) {
+      p.fragments = b.pin(p.fragments);
+      p.sum = b.pin(p.sum).front();
+      p.vote = b.pinScalar(p.vote);
+    }
+    b.barrier();
+  }
+
+  // Memory: K(t+3) on its way; whatever is rare; V(t) to registers.
+  stageK(b.addi(tile, 3), other);
+  Values scores = readScores(acc);
+  Value rare = isNotZero(b, p.vote);
+  if (hasMask)
+    rare = arith::OrIOp::create(b, rare, needsMask(next));
+  Values carried = {state.nm, p.sum};
+  llvm::append_range(carried, p.fragments);
+  llvm::append_range(carried, state.acc);
+  llvm::append_range(carried, scores);
+  Values now = b.branch(rare, carried, [&]() -> Values {
+    State inner = state;
+    Probabilities innerP = p;
+    repair(inner, innerP, isNotZero(b, p.vote));
+    Values result = {inner.nm, innerP.sum};
+    llvm::append_range(result, innerP.fragments);
+    llvm::append_range(result, inner.acc);
+    llvm::append_range(result, mask(scores, next));
+    return result;
+  });
+  auto take = [&](size_t n) {
+    Values part(now.begin(), now.begin() + n);
+    now.erase(now.begin(), now.begin() + n);
+    return part;
+  };
+  State result;
+  result.nm = take(1).front();
+  result.sum = take(1).front();
+  Values fragments = take(p.fragments.size());
+  Values oldAcc = take(state.acc.size());
+  result.scores = now;
+
+  // Dot: O += V^T P beside the first exponentials of tile t+1. In parts where V
+  // does not fit.
+  result.acc = oldAcc;
+  softmax.clear();
+  int64_t steps = c.tileKV / (2 * c.getFragment());
+  for (int64_t part = 0; part < c.clustersPV; ++part) {
+    int64_t begin = steps * part / c.clustersPV;
+    int64_t end = steps * (part + 1) / c.clustersPV;
+    SmallVector<Values> raw;
+    for (int64_t step = begin; step < end; ++step)
+      raw.push_back(b.readV(lds(true, parity), step));
+    landed();
+    b.barrier();
+    result.acc = multiplyV(raw, ArrayRef(fragments).slice(begin, end - begin),
+                           result.acc);
+    if (part == 0)
+      softmax = record([&] {
+        std::tie(result.packed, result.earlySum) =
+            exponentials(ArrayRef(result.scores).take_front(c.earlyExps),
+                         result.nm, Value());
+      });
+    size_t share = softmax.size() / c.clustersPV;
+    for (Operation *op : ArrayRef(softmax).drop_front(share * part))
+      op->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+    if (part + 1 == c.clustersPV) {
+      result.packed = b.pin(result.packed);
+      result.earlySum = b.pin(result.earlySum).front();
+    }
+    b.barrier();
+  }
+  return result;
+}
+
+State ForwardKernel::runPipelined() {
+  int64_t stagedV = c.getStagingInstructions(true);
+  Value second = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, b.wave,
+                                       b.c32(wavesPerGroup / 2));
+  stageK(b.c32(0), 0);
+  b.wait(0, /*lds=*/false);
+  b.barrier();
+  stageK(b.c32(1), 1);
+  stageV(b.c32(0), 0);
+  SmallVector<Values> fragments;
+  for (int64_t step = 0; step < c.stepsQK; ++step)
+    fragments.push_back(b.readK(lds(false, 0), step));
+  b.wait(stagedV);
+  b.schedBarrier();
+  // From here on waves 4..7 run one cluster behind waves 0..3.
+  extraBarrier(second);
+  Values acc(c.tileKV / 32, b.zeroAcc());
+  multiplyK(fragments, 0, acc);
+  State state = initialState();
+  state.scores = mask(readScores(acc), b.c32(0));
+  b.barrier();
+  stageK(b.c32(2), 0);
+  // The first tile's early share was not computed: infinity makes it vote.
+  state.earlySum = b.cf(std::numeric_limits<float>::infinity());
+  state.packed.assign(c.earlyExps / 2, b.c32(0));
+
+  auto loop = scf::ForOp::create(b, firstTile(), b.addi(tiles, -1), b.c32(2),
+                                 flatten(state));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value tile = loop.getInductionVar();
+    State inner = unflatten(loop.getRegionIterArgs());
+    inner = pipelinedTile(inner, tile, 0);
+    inner = pipelinedTile(inner, b.addi(tile, 1), 1);
+    scf::YieldOp::create(b, flatten(inner));
+  }
+  state = unflatten(loop.getResults());
+
+  // An odd last tile, alone.
+  Value odd = arith::TruncIOp::create(b, b.getI1Type(), tiles);
+  Values before = {state.nm, state.sum};
+  llvm::append_range(before, state.acc);
+  Values after = b.branch(
+      odd, before,
+      [&]() -> Values {
+        State last = state;
+        Probabilities p = finish(last);
+        p.vote = b.pinScalar(p.vote);
+        b.wait(0);
+        b.barrier();
+        repair(last, p, isNotZero(b, p.vote));
+        // Two barriers after the wait, as in the loop: half of the waves are
+        // one behind.
+        b.barrier();
+        last.acc = multiplyV(readAllV(lds(true, 0)), p.fragments, last.acc);
+        Values result = {last.nm, p.sum};
+        llvm::append_range(result, last.acc);
+        return result;
+      },
+      /*likely=*/true);
+  state.nm = after[0];
+  state.sum = after[1];
+  state.acc.assign(after.begin() + 2, after.end());
+
+  Value first = arith::XOrIOp::create(
+      b, second, arith::ConstantIntOp::create(b, b.getI1Type(), 1));
+  extraBarrier(first);
+  b.wait(0); // no DMA may outlive the workgroup's LDS
+  return state;
+}

@@ -1,0 +1,110 @@
+//===- ForwardSoftmax.cpp - Online softmax of a tile ----------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ForwardKernelImpl.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::attn;
+
+Value mlir::attn::isNotZero(WaveBuilder &b, Value mask) {
+  return arith::CmpIOp::create(
+      b, arith::CmpIPredicate::ne, mask,
+      arith::ConstantIntOp::create(b, b.getI64Type(), 0));
+}
+
+Value ForwardKernel::exponent(Value score, Value nm) {
+  if (c.kind != ElementKind::F32)
+    return b.fma(score, scale, nm);
+  return arith::MulFOp::create(b, arith::AddFOp::create(b, score, nm), scale);
+}
+
+Value ForwardKernel::toLog2(Value m) {
+  if (c.kind != ElementKind::F32)
+    return m;
+  return arith::MulFOp::create(b, m, scale);
+}
+
+std::pair<Values, Value> ForwardKernel::exponentials(ArrayRef<Value> scores,
+                                                     Value nm, Value sum) {
+  // An exponential's reader right behind it would wait, and so would an
+  // exponential right behind its fma.
+  constexpr size_t lead = 1, lag = 2;
+  Values x, p, packed;
+  size_t done = 0, n = scores.size();
+  for (size_t i = 0; i < n + lead + lag; ++i) {
+    if (i < n)
+      x.push_back(exponent(scores[i], nm));
+    if (i >= lead && i < n + lead)
+      p.push_back(b.exp2(x[i - lead]));
+    if (done + 2 + lead + lag <= i + 1) {
+      llvm::append_range(packed, b.pack(p[done], p[done + 1]));
+      for (size_t j : {done, done + 1})
+        sum = sum ? arith::AddFOp::create(b, sum, p[j]).getResult() : p[j];
+      done += 2;
+    }
+  }
+  assert(done == n && "an even number of scores");
+  return {packed, sum};
+}
+
+Values ForwardKernel::fragments(ArrayRef<Value> packed) {
+  Values result;
+  for (size_t i = 0; i < packed.size(); i += 4)
+    result.push_back(b.fragment(ValueRange(packed).slice(i, 4)));
+  return result;
+}
+
+Probabilities ForwardKernel::finish(const State &state) {
+  ArrayRef<Value> rest = ArrayRef(state.scores).drop_front(c.earlyExps);
+  auto [packed, tileSum] = exponentials(rest, state.nm, state.earlySum);
+  Value over = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, tileSum,
+                                     b.cf(std::ldexp(1.0, c.voteLog2)));
+  Values all(state.packed);
+  llvm::append_range(all, packed);
+  Probabilities result;
+  result.fragments = fragments(all);
+  result.sum = arith::AddFOp::create(b, state.sum, tileSum);
+  result.vote = ROCDL::BallotOp::create(b, b.getI64Type(), over);
+  return result;
+}
+
+void ForwardKernel::repair(State &state, Probabilities &p, Value condition) {
+  Values before = {state.nm, p.sum};
+  llvm::append_range(before, p.fragments);
+  llvm::append_range(before, state.acc);
+  Values after = b.branch(condition, before, [&]() -> Values {
+    Value top = state.scores.front();
+    for (Value s : ArrayRef(state.scores).drop_front())
+      top = b.fmax(top, s);
+    top = b.joinHalves(top, [&](Value x, Value y) { return b.fmax(x, y); });
+    // -m of the tile in the state's units.
+    Value minus =
+        c.kind == ElementKind::F32
+            ? arith::NegFOp::create(b, top).getResult()
+            : arith::MulFOp::create(b, top, arith::NegFOp::create(b, scale));
+    Value nm = arith::MinNumFOp::create(b, state.nm, minus);
+    Value factor = b.exp2(toLog2(arith::SubFOp::create(b, nm, state.nm)));
+    auto [packed, tileSum] = exponentials(state.scores, nm, Value());
+    Values result = {nm, b.fma(state.sum, factor, tileSum)};
+    llvm::append_range(result, fragments(packed));
+    Value splat = vector::BroadcastOp::create(b, b.accType, factor);
+    for (Value acc : state.acc)
+      result.push_back(arith::MulFOp::create(b, acc, splat));
+    return result;
+  });
+  state.nm = after[0];
+  p.sum = after[1];
+  size_t n = p.fragments.size();
+  p.fragments.assign(after.begin() + 2, after.begin() + 2 + n);
+  state.acc.assign(after.begin() + 2 + n, after.end());
+}
