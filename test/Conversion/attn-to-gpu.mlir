@@ -13,7 +13,7 @@
 // GFX950-SAME:   workgroup({{.*}} : memref<4160xf16, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}
 // GFX942-SAME:   workgroup({{.*}} : memref<4096xf16, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}
 // CHECK-SAME:    kernel attributes {
-// CHECK-SAME:    attn.lowering_config = {pipelined = true, split_v = 1 : i64, tile_kv = 64 : i64, tile_q = 256 : i64}
+// CHECK-SAME:    attn.lowering_config = #attn.lowering_config<tile_q = 256, tile_kv = 64, split_v = 1, stages = 2, clusters_qk = 1, clusters_pv = 1, early_exps = 16>
 // CHECK-SAME:    known_block_size = array<i32: 512, 1, 1>
 // CHECK-SAME:    ["amdgpu-agpr-alloc", "0"]
 
@@ -72,7 +72,7 @@ func.func @dynamic(%q: memref<?x?x?x128xbf16>, %k: memref<?x?x?x128xbf16>, %v: m
 
 // f32 and wide heads take the plain program.
 // CHECK-LABEL: gpu.func @wide_attention
-// CHECK-SAME:    attn.lowering_config = {pipelined = false, split_v = 4 : i64
+// CHECK-SAME:    attn.lowering_config = #attn.lowering_config<tile_q = 64, tile_kv = {{.*}}, split_v = 4, stages = 1>
 // CHECK:         amdgpu.mfma 32x32x2
 func.func @wide(%q: memref<1x1x8x256xf32>, %k: memref<1x1x8x256xf32>, %v: memref<1x1x8x256xf32>, %o: memref<1x1x8x256xf32>) {
   attn.attention ins(%q, %k, %v : memref<1x1x8x256xf32>, memref<1x1x8x256xf32>, memref<1x1x8x256xf32>) outs(%o : memref<1x1x8x256xf32>)

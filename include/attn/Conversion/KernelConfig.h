@@ -16,12 +16,27 @@
 #define ATTN_CONVERSION_KERNELCONFIG_H
 
 #include "attn/Target/ChipInfo.h"
+#include "attn/Target/LaunchEstimate.h"
 #include "attn/Target/LinearLayout.h"
 
 namespace mlir::attn {
 
 /// Waves of a workgroup and rows of Q that one wave owns (an MFMA's columns).
 inline constexpr int64_t wavesPerGroup = 8, rowsPerWave = 32;
+
+/// Decisions that may be given; the rule takes the others. The names are those
+/// of `#attn.lowering_config`.
+struct KernelKnobs {
+  std::optional<int64_t> tileQ, tileKV, splitV, stages, clustersQK, clustersPV,
+      earlyExps;
+};
+
+/// A knob and its name in IR and tuning files.
+struct KernelKnob {
+  llvm::StringLiteral name;
+  std::optional<int64_t> KernelKnobs::*value;
+};
+llvm::ArrayRef<KernelKnob> getKernelKnobs();
 
 /// Everything the builder of the forward kernel decides from.
 struct KernelConfig {
@@ -74,14 +89,23 @@ struct KernelConfig {
   int64_t getStagingInstructions(bool isV) const;
   /// LDS bytes of the whole kernel.
   int64_t getLDSBytes() const;
+  /// VGPRs of the widest cluster: Q, O, two tiles of S, P and what the cluster
+  /// has read; a few more hold addresses.
+  int64_t getVGPREstimate() const;
+  /// What a workgroup costs, for estimateMakespan.
+  WorkgroupCost getCost() const;
+  /// All knobs, as they were taken.
+  KernelKnobs getKnobs() const;
 };
 
-/// The rule. `headDimQK` and `headDimV` are multiples of 8 in 8..256; fails
-/// with the limit and the need where the LDS of `chip` is too small.
-llvm::Expected<KernelConfig> chooseKernelConfig(const ChipInfo &chip,
-                                                ElementKind kind,
-                                                int64_t headDimQK,
-                                                int64_t headDimV);
+/// The rule. `headDimQK` and `headDimV` are multiples of 8 in 8..256; `shape`
+/// is none where a size is not known. Fails, with the limit and the need, where
+/// the LDS of `chip` is too small or `knobs` asks for what is not legal.
+llvm::Expected<KernelConfig>
+chooseKernelConfig(const ChipInfo &chip, ElementKind kind, int64_t headDimQK,
+                   int64_t headDimV,
+                   const std::optional<LaunchShape> &shape = std::nullopt,
+                   const KernelKnobs &knobs = {});
 
 } // namespace mlir::attn
 

@@ -9,6 +9,7 @@
 #ifndef ATTN_CONVERSION_PASSES_H
 #define ATTN_CONVERSION_PASSES_H
 
+#include "attn/Conversion/KernelConfig.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Target/ChipInfo.h"
 
@@ -52,6 +53,11 @@ namespace mlir::attn {
 /// Emits one diagnostic on `op` and fails if the GPU path cannot lower it for
 /// `chip`.
 LogicalResult verifyTarget(AttentionOp op, const ChipInfo &chip);
+
+/// How `attn-to-gpu` will cut the kernel of `op`, which `verifyTarget` took:
+/// the rule, and `attn.lowering_config` of the op over it.
+llvm::Expected<KernelConfig> chooseKernelConfig(AttentionOp op,
+                                                const ChipInfo &chip);
 
 /// What the GPU path supports, chip by chip, from the tables that
 /// `verifyTarget` reads.

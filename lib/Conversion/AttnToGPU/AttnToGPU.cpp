@@ -28,12 +28,6 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-static ElementKind getKind(Type type) {
-  return type.isF16()    ? ElementKind::F16
-         : type.isBF16() ? ElementKind::BF16
-                         : ElementKind::F32;
-}
-
 namespace {
 
 class Lowering {
@@ -89,18 +83,12 @@ gpu::GPUFuncOp Lowering::createKernel(SymbolTable &symbols) {
   kernel->setAttr("rocdl.flat_work_group_size",
                   builder.getStringAttr(size + "," + size));
   kernel->setAttr("passthrough", builder.getArrayAttr(passthrough));
-  kernel->setAttr(
-      "attn.lowering_config",
-      builder.getDictionaryAttr({
-          builder.getNamedAttr("tile_q",
-                               builder.getI64IntegerAttr(config.getTileQ())),
-          builder.getNamedAttr("tile_kv",
-                               builder.getI64IntegerAttr(config.tileKV)),
-          builder.getNamedAttr("split_v",
-                               builder.getI64IntegerAttr(config.splitV)),
-          builder.getNamedAttr("pipelined",
-                               builder.getBoolAttr(config.pipelined)),
-      }));
+  KernelKnobs knobs = config.getKnobs();
+  kernel->setAttr(kLoweringConfigAttr,
+                  LoweringConfigAttr::get(context, knobs.tileQ, knobs.tileKV,
+                                          knobs.splitV, knobs.stages,
+                                          knobs.clustersQK, knobs.clustersPV,
+                                          knobs.earlyExps));
   for (auto [index, operand] : llvm::enumerate(operands))
     kernel.setArgAttr(index, "attn.name", builder.getStringAttr(operand.name));
   return kernel;
@@ -140,12 +128,9 @@ LogicalResult Lowering::run(SymbolTable &symbols) {
     return op.emitOpError("expects memref operands in attn-to-gpu; run "
                           "one-shot-bufferize first");
   auto query = cast<MemRefType>(op.getQuery().getType());
-  auto chosen = chooseKernelConfig(
-      chip, getKind(query.getElementType()), query.getDimSize(3),
-      cast<MemRefType>(op.getOutputInit().getType()).getDimSize(3));
+  auto chosen = chooseKernelConfig(op, chip);
   if (!chosen)
     return op.emitOpError(llvm::toString(chosen.takeError()));
-
   config = *chosen;
 
   // Nothing to do: no kernel, no launch, nothing written.

@@ -164,10 +164,15 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
     return diag;
   }
 
+  // Without what the op asks for first: it fails for another reason.
   auto config = chooseKernelConfig(chip, *kind, dqk, dv);
   if (!config)
     return op.emitOpError(llvm::toString(config.takeError()))
            << "; use smaller head dims or a narrower type";
+  config = chooseKernelConfig(op, chip);
+  if (!config)
+    return op.emitOpError("in '") << kLoweringConfigAttr << "' on " << chip.name
+                                  << ": " << llvm::toString(config.takeError());
 
   if (failed(verifyGrid(op, *config, chip)))
     return failure();
@@ -198,6 +203,35 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
                << " bytes; copy the operand to a contiguous memref";
   }
   return success();
+}
+
+llvm::Expected<KernelConfig>
+mlir::attn::chooseKernelConfig(AttentionOp op, const ChipInfo &chip) {
+  auto query = cast<ShapedType>(op.getQuery().getType());
+  auto key = cast<ShapedType>(op.getKey().getType());
+  auto output = cast<ShapedType>(op.getOutputInit().getType());
+  KernelKnobs knobs;
+  if (auto attr = op->getAttrOfType<LoweringConfigAttr>(kLoweringConfigAttr))
+    knobs = {attr.getTileQ(),    attr.getTileKv(),     attr.getSplitV(),
+             attr.getStages(),   attr.getClustersQk(), attr.getClustersPv(),
+             attr.getEarlyExps()};
+  DimMap dims = getDimMap(op.getLayout());
+  std::optional<LaunchShape> shape;
+  if (dims.batch >= 0) {
+    int64_t batches = query.getDimSize(dims.batch),
+            heads = query.getDimSize(dims.head),
+            rows = query.getDimSize(dims.seq), keys = key.getDimSize(dims.seq);
+    if (!llvm::is_contained({batches, heads, rows, keys}, ShapedType::kDynamic))
+      shape = {batches * heads, rows, keys, std::nullopt};
+    if (shape && op.getCausal())
+      shape->diagonal =
+          op.getDiagonalAlignmentOrDefault() == DiagonalAlignment::top_left
+              ? 0
+              : keys - rows;
+  }
+  return chooseKernelConfig(chip, *getKind(query.getElementType()),
+                            query.getDimSize(dims.dim),
+                            output.getDimSize(dims.dim), shape, knobs);
 }
 
 llvm::json::Value mlir::attn::getCapabilities() {

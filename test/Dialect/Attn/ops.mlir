@@ -258,3 +258,12 @@ func.func @names(%q: tensor<1xf32> {attn.name = "query"})
     -> (tensor<1xf32> {attn.name = "output"}) {
   return %q : tensor<1xf32>
 }
+
+// CHECK-LABEL: func @lowering_config
+// CHECK: attributes {attn.lowering_config = #attn.lowering_config<tile_q = 128, early_exps = 14>}
+func.func @lowering_config(%q: memref<1x1x8x64xf16>, %o: memref<1x1x8x64xf16>) {
+  attn.attention ins(%q, %q, %q : memref<1x1x8x64xf16>, memref<1x1x8x64xf16>, memref<1x1x8x64xf16>)
+      outs(%o : memref<1x1x8x64xf16>)
+      attributes {attn.lowering_config = #attn.lowering_config<early_exps = 14, tile_q = 128>}
+  return
+}

@@ -69,6 +69,11 @@ static LogicalResult verifyNameAttr(Operation *op, NamedAttribute attr,
 
 LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attr) {
+  if (attr.getName() == kLoweringConfigAttr &&
+      !isa<LoweringConfigAttr>(attr.getValue()))
+    return op->emitOpError("expects '")
+           << kLoweringConfigAttr << "' to be #attn.lowering_config<...>, but "
+           << "got " << attr.getValue();
   if (attr.getName() != kNameAttr)
     return success();
   return op->emitOpError("expects '")

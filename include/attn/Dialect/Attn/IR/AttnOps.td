@@ -9,6 +9,7 @@
 #ifndef ATTN_DIALECT_ATTN_IR_ATTNOPS_TD
 #define ATTN_DIALECT_ATTN_IR_ATTNOPS_TD
 
+include "attn/Dialect/Attn/IR/AttnAttrs.td"
 include "attn/Dialect/Attn/IR/AttnBase.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
