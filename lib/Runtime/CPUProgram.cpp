@@ -12,10 +12,14 @@
 #include "attn/Pipelines.h"
 #include "attn/Runtime/Diagnostics.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -56,23 +60,90 @@ static Error checkInterface(mlir::ModuleOp module, const Signature &signature) {
                            signature.entry + "'");
 }
 
-Expected<std::unique_ptr<CPUProgram>>
-CPUProgram::compile(mlir::ModuleOp module, StringRef entry,
-                    const CPUOptions &options) {
+/// What `CPUProgram::load` looks up.
+static constexpr StringLiteral packedName = "attn_packed_entry";
+
+static void initializeHost() {
   static std::once_flag initialized;
   std::call_once(initialized, [] {
     InitializeNativeTarget();
     InitializeNativeTargetAsmPrinter();
   });
+}
 
-  std::unique_ptr<CPUProgram> program(new CPUProgram);
+/// Adds a function that takes all arguments of `callee` by address from one
+/// array, and stores a result at the address behind them: callers do not know
+/// the number of arguments when they are compiled.
+static void addPackedEntry(Module &module, Function &callee) {
+  IRBuilder<> builder(module.getContext());
+  Function *packed = Function::Create(
+      FunctionType::get(builder.getVoidTy(), builder.getPtrTy(), false),
+      GlobalValue::ExternalLinkage, packedName, module);
+  builder.SetInsertPoint(BasicBlock::Create(module.getContext(), "", packed));
+  auto loadAddress = [&](unsigned index) {
+    Value *slot = builder.CreateConstGEP1_64(builder.getPtrTy(),
+                                             packed->getArg(0), index);
+    return builder.CreateLoad(builder.getPtrTy(), slot);
+  };
+  SmallVector<Value *> args;
+  for (Argument &arg : callee.args())
+    args.push_back(
+        builder.CreateLoad(arg.getType(), loadAddress(arg.getArgNo())));
+  Value *result = builder.CreateCall(&callee, args);
+  if (!result->getType()->isVoidTy())
+    builder.CreateStore(result, loadAddress(args.size()));
+  builder.CreateRetVoid();
+}
+
+/// The relocatable object of a module in the LLVM dialect.
+static Expected<SmallVector<char, 0>>
+emitHostObject(mlir::ModuleOp module, StringRef function, unsigned optLevel) {
+  auto builder = orc::JITTargetMachineBuilder::detectHost();
+  if (!builder)
+    return builder.takeError();
+  builder->setCodeGenOptLevel(static_cast<CodeGenOptLevel>(optLevel));
+  // What the loader's linker wants: code may lie far from libm.
+  builder->setRelocationModel(Reloc::PIC_);
+  builder->setCodeModel(CodeModel::Small);
+  auto machine = builder->createTargetMachine();
+  if (!machine)
+    return machine.takeError();
+
+  LLVMContext context;
+  FirstError diagnostics(module.getContext());
+  std::unique_ptr<Module> llvmModule =
+      mlir::translateModuleToLLVMIR(module, context);
+  if (!llvmModule)
+    return diagnostics.take("the module cannot be translated to LLVM IR");
+  llvmModule->setTargetTriple((*machine)->getTargetTriple());
+  llvmModule->setDataLayout((*machine)->createDataLayout());
+  addPackedEntry(*llvmModule, *llvmModule->getFunction(function));
+  auto optimize = mlir::makeOptimizingTransformer(optLevel, /*sizeLevel=*/0,
+                                                  machine->get());
+  if (Error error = optimize(llvmModule.get()))
+    return std::move(error);
+
+  SmallVector<char, 0> object;
+  raw_svector_ostream os(object);
+  legacy::PassManager passes;
+  if ((*machine)->addPassesToEmitFile(passes, os, nullptr,
+                                      CodeGenFileType::ObjectFile))
+    return createStringError("the host's target emits no objects");
+  passes.run(*llvmModule);
+  return object;
+}
+
+Expected<CPUCode> compileForCPU(mlir::ModuleOp module, StringRef entry,
+                                const CPUOptions &options) {
+  initializeHost();
+  CPUCode code;
   Expected<mlir::func::FuncOp> function = findEntry(module, entry);
   if (!function)
     return function.takeError();
-  Expected<Signature> signature = rt::getSignature(*function);
+  Expected<Signature> signature = getSignature(*function);
   if (!signature)
     return signature.takeError();
-  program->signature = std::move(*signature);
+  code.signature = std::move(*signature);
   (*function)->setAttr(mlir::LLVM::LLVMDialect::getEmitCWrapperAttrName(),
                        mlir::UnitAttr::get(module.getContext()));
 
@@ -87,35 +158,54 @@ CPUProgram::compile(mlir::ModuleOp module, StringRef entry,
     if (failed(manager.run(module)))
       return diagnostics.take("the module cannot be lowered for the CPU");
   }
-  if (Error error = checkInterface(module, program->signature))
+  if (Error error = checkInterface(module, code.signature))
     return error;
+  auto object = emitHostObject(module, getInterfaceName(code.signature),
+                               options.optLevel);
+  if (!object)
+    return object.takeError();
+  code.object = std::move(*object);
+  return code;
+}
 
-  auto builder = orc::JITTargetMachineBuilder::detectHost();
-  if (!builder)
-    return builder.takeError();
-  auto codeGenLevel = static_cast<CodeGenOptLevel>(options.optLevel);
-  builder->setCodeGenOptLevel(codeGenLevel);
-  auto machine = builder->createTargetMachine();
-  if (!machine)
-    return machine.takeError();
-  auto optimize = mlir::makeOptimizingTransformer(
-      options.optLevel, /*sizeLevel=*/0, machine->get());
-  mlir::ExecutionEngineOptions engineOptions;
-  engineOptions.transformer = optimize;
-  engineOptions.jitCodeGenOptLevel = codeGenLevel;
-  engineOptions.enableGDBNotificationListener = false;
-  engineOptions.enablePerfNotificationListener = false;
-  // The engine takes the machine; the transformer runs while it is created.
-  FirstError diagnostics(module.getContext());
-  auto engine =
-      mlir::ExecutionEngine::create(module, engineOptions, std::move(*machine));
-  if (!engine)
-    return diagnostics.take(toString(engine.takeError()));
-  program->engine = std::move(*engine);
-  program->engine->registerSymbols(AllocationTracker::getSymbols);
-  program->engine->registerSymbols(getSoftFloatSymbols);
-  program->engine->initialize();
+Expected<std::unique_ptr<CPUProgram>> CPUProgram::load(Signature signature,
+                                                       ArrayRef<char> object) {
+  initializeHost();
+  std::unique_ptr<CPUProgram> program(new CPUProgram);
+  program->signature = std::move(signature);
+  auto jit = orc::LLJITBuilder().create();
+  if (!jit)
+    return jit.takeError();
+  program->jit = std::move(*jit);
+  orc::JITDylib &dylib = program->jit->getMainJITDylib();
+  orc::MangleAndInterner mangle(program->jit->getExecutionSession(),
+                                program->jit->getDataLayout());
+  for (auto getSymbols : {AllocationTracker::getSymbols, getSoftFloatSymbols})
+    if (Error error = dylib.define(orc::absoluteSymbols(getSymbols(mangle))))
+      return std::move(error);
+  // The C library's functions (memcpy, expf, ...), as this process has them.
+  auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      program->jit->getDataLayout().getGlobalPrefix());
+  if (!process)
+    return process.takeError();
+  dylib.addGenerator(std::move(*process));
+  if (Error error = program->jit->addObjectFile(MemoryBuffer::getMemBufferCopy(
+          StringRef(object.data(), object.size()), "attn")))
+    return std::move(error);
+  auto address = program->jit->lookup(packedName);
+  if (!address)
+    return address.takeError();
+  program->function = address->toPtr<void (*)(void **)>();
   return program;
+}
+
+Expected<std::unique_ptr<CPUProgram>>
+CPUProgram::compile(mlir::ModuleOp module, StringRef entry,
+                    const CPUOptions &options) {
+  Expected<CPUCode> code = compileForCPU(module, entry, options);
+  if (!code)
+    return code.takeError();
+  return load(std::move(code->signature), code->object);
 }
 
 //===----------------------------------------------------------------------===//
@@ -133,12 +223,22 @@ using Descriptor = SmallVector<int64_t, 16>;
 
 static size_t getDescriptorWords(size_t rank) { return 3 + 2 * rank; }
 
-static Descriptor makeDescriptor(const HostBuffer &buffer) {
-  int64_t pointer = reinterpret_cast<intptr_t>(buffer.getAlignedPointer());
-  Descriptor words = {pointer, pointer, buffer.getOffset()};
-  append_range(words, buffer.getShape());
-  append_range(words, buffer.getStrides());
+/// `offset`: elements from the aligned pointer to the first element.
+static Descriptor makeDescriptor(const ArrayView &view, int64_t offset) {
+  int64_t pointer = reinterpret_cast<intptr_t>(view.base) -
+                    offset * manifest::getByteWidth(view.dtype);
+  Descriptor words = {pointer, pointer, offset};
+  append_range(words, view.shape);
+  append_range(words, view.strides);
   return words;
+}
+
+static Descriptor makeDescriptor(const ValueInfo &info, const ArgValue &value) {
+  if (auto *const *buffer = std::get_if<HostBuffer *>(&value))
+    return makeDescriptor((*buffer)->getView(), (*buffer)->getOffset());
+  return makeDescriptor(std::get<ArrayView>(value),
+                        mlir::ShapedType::isDynamic(info.offset) ? 0
+                                                                 : info.offset);
 }
 
 static ArrayView readDescriptor(const ValueInfo &info, const char *bytes) {
@@ -175,10 +275,6 @@ static SmallVector<size_t> layOutResults(const Signature &signature,
 
 Expected<CPUResults> CPUProgram::run(ArrayRef<ArgValue> args) const {
   assert(args.size() == signature.args.size() && "one value an argument");
-  auto function = engine->lookupPacked(getInterfaceName(signature));
-  if (!function)
-    return function.takeError();
-
   CPUResults results;
   results.allocations = std::make_unique<AllocationTracker>();
   size_t resultBytes;
@@ -194,10 +290,10 @@ Expected<CPUResults> CPUProgram::run(ArrayRef<ArgValue> args) const {
   std::vector<void *> pointers(args.size());
   std::vector<uint64_t> scalars(args.size());
   for (size_t i = 0; i < args.size(); ++i) {
-    assert(std::holds_alternative<HostBuffer *>(args[i]) ==
+    assert(std::holds_alternative<uint64_t>(args[i]) !=
            signature.args[i].isShaped());
-    if (auto *const *buffer = std::get_if<HostBuffer *>(&args[i])) {
-      descriptors[i] = makeDescriptor(**buffer);
+    if (signature.args[i].isShaped()) {
+      descriptors[i] = makeDescriptor(signature.args[i], args[i]);
       pointers[i] = descriptors[i].data();
       packed.push_back(&pointers[i]);
     } else {
@@ -210,7 +306,7 @@ Expected<CPUResults> CPUProgram::run(ArrayRef<ArgValue> args) const {
 
   {
     AllocationTracker::Scope scope(*results.allocations);
-    (*function)(packed.data());
+    function(packed.data());
   }
   if (results.allocations->sawForeignFree())
     return createStringError("'" + signature.entry +

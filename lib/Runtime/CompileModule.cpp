@@ -20,30 +20,44 @@ using namespace llvm;
 
 namespace attn::rt {
 
-Expected<CompiledModule> compileModule(StringRef path, StringRef chip,
-                                       StringRef entry, unsigned optLevel) {
-  if (auto info = mlir::attn::lookupChip(chip); !info)
-    return createStringError("--chip: " + toString(info.takeError()));
-  mlir::DialectRegistry registry;
+void registerGPUDialects(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::attn::registerAllAttnDialects(registry);
   mlir::attn::registerKernelTranslation(registry);
+}
+
+static Error checkChip(StringRef chip) {
+  if (auto info = mlir::attn::lookupChip(chip); !info)
+    return createStringError("--chip: " + toString(info.takeError()));
+  return Error::success();
+}
+
+Expected<CompiledModule> compileModule(StringRef path, StringRef chip,
+                                       StringRef entry, unsigned optLevel) {
+  if (Error error = checkChip(chip))
+    return std::move(error);
+  mlir::DialectRegistry registry;
+  registerGPUDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   auto module = parseModule(path, context);
   if (!module)
     return module.takeError();
+  return compileModule(**module, chip, entry, optLevel);
+}
 
-  FirstError diagnostics(&context);
-  mlir::PassManager manager(&context);
+Expected<CompiledModule> compileModule(mlir::ModuleOp module, StringRef chip,
+                                       StringRef entry, unsigned optLevel) {
+  FirstError diagnostics(module.getContext());
+  mlir::PassManager manager(module.getContext());
   mlir::attn::AttnToROCDLOptions options;
   options.chip = chip.str();
   mlir::attn::buildAttnToROCDLPipeline(manager, options);
-  if (failed(manager.run(**module)))
+  if (failed(manager.run(module)))
     return diagnostics.take("the module cannot be lowered for " + chip);
   LLVMContext llvmContext;
   auto kernels =
-      mlir::attn::translateKernels(**module, llvmContext, chip, optLevel);
+      mlir::attn::translateKernels(module, llvmContext, chip, optLevel);
   if (failed(kernels))
     return diagnostics.take("the kernels cannot be translated");
   auto object = mlir::attn::emitObject(**kernels, chip, optLevel);
@@ -57,7 +71,7 @@ Expected<CompiledModule> compileModule(StringRef path, StringRef chip,
   auto info = mlir::attn::readKernelInfo(result.code);
   if (!info)
     return info.takeError();
-  auto function = mlir::attn::findEntry(**module, entry);
+  auto function = mlir::attn::findEntry(module, entry);
   if (failed(function))
     return diagnostics.take("no function launches kernels");
   auto manifest = mlir::attn::buildManifest(*function, chip, *info);

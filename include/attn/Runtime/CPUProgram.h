@@ -17,17 +17,17 @@
 #include "attn/Runtime/Signature.h"
 #include <variant>
 
-namespace mlir {
-class ExecutionEngine;
-} // namespace mlir
+namespace llvm::orc {
+class LLJIT;
+} // namespace llvm::orc
 
 namespace attn::rt {
 
 class AllocationTracker;
 
-/// An argument: a buffer for a tensor or memref, the bits (zero-extended) for a
-/// scalar.
-using ArgValue = std::variant<HostBuffer *, uint64_t>;
+/// An argument: a buffer or memory of the caller for a tensor or memref, the
+/// bits (zero-extended) for a scalar. Tensors are contiguous.
+using ArgValue = std::variant<HostBuffer *, ArrayView, uint64_t>;
 
 /// Results of one run, and the memory they live in.
 class CPUResults {
@@ -53,12 +53,28 @@ struct CPUOptions {
   int64_t qTile = 64, kvTile = 64;
 };
 
-/// Machine code of one entry point.
+/// Machine code of one entry point as a relocatable object, which can be kept
+/// in a file for other processes on a host of this kind.
+struct CPUCode {
+  Signature signature;
+  llvm::SmallVector<char, 0> object;
+};
+
+/// Lowers `module` in place (pipeline attn-to-cpu) and compiles it with all
+/// features of the host. The context needs `registerCPUDialects`. Errors are
+/// one line; MLIR's diagnostics are part of it.
+llvm::Expected<CPUCode> compileForCPU(mlir::ModuleOp module,
+                                      llvm::StringRef entry,
+                                      const CPUOptions &options = {});
+
+/// One entry point, ready to be called.
 class CPUProgram {
 public:
-  /// Lowers `module` in place (pipeline attn-to-cpu) and compiles it with all
-  /// features of the host. The context needs `registerCPUDialects`. Errors are
-  /// one line; MLIR's diagnostics are part of it.
+  /// Links code into this process.
+  static llvm::Expected<std::unique_ptr<CPUProgram>>
+  load(Signature signature, llvm::ArrayRef<char> object);
+
+  /// `compileForCPU`, then `load`.
   static llvm::Expected<std::unique_ptr<CPUProgram>>
   compile(mlir::ModuleOp module, llvm::StringRef entry,
           const CPUOptions &options = {});
@@ -66,14 +82,17 @@ public:
 
   const Signature &getSignature() const { return signature; }
 
-  /// Calls the function. Memory that the code allocates and does not free is
-  /// freed with the results. Fails when the code frees what it does not own.
+  /// Calls the function; several threads may. Memory that the code allocates
+  /// and does not free is freed with the results. Fails when the code frees
+  /// what it does not own.
   llvm::Expected<CPUResults> run(llvm::ArrayRef<ArgValue> args) const;
 
 private:
   CPUProgram();
   Signature signature;
-  std::unique_ptr<mlir::ExecutionEngine> engine;
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  /// Takes the addresses of the arguments and of a scalar result.
+  void (*function)(void **) = nullptr;
 };
 
 /// Everything that parsing, lowering and translating for the CPU needs.

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// From a file with a module to a code object in memory.
+// From a module to a code object in memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +14,7 @@
 #define ATTN_RUNTIME_COMPILEMODULE_H
 
 #include "attn/Target/Manifest.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace attn::rt {
@@ -24,9 +25,19 @@ struct CompiledModule {
   manifest::Manifest manifest;
 };
 
-/// Compiles the module in `path` for `chip`; the manifest is that of `entry`,
-/// or of the only function that launches kernels. `optLevel` is LLVM's, 0 to 3.
-/// Errors are one line.
+/// Everything that parsing, lowering and translating for a chip needs.
+void registerGPUDialects(mlir::DialectRegistry &registry);
+
+/// Lowers `module` in place and compiles it for `chip`; the manifest is that of
+/// `entry`, or of the only function that launches kernels. `optLevel` is
+/// LLVM's, 0 to 3. The context needs `registerGPUDialects`. Errors are one
+/// line.
+llvm::Expected<CompiledModule> compileModule(mlir::ModuleOp module,
+                                             llvm::StringRef chip,
+                                             llvm::StringRef entry,
+                                             unsigned optLevel = 3);
+
+/// The same for the module in the file `path`.
 llvm::Expected<CompiledModule> compileModule(llvm::StringRef path,
                                              llvm::StringRef chip,
                                              llvm::StringRef entry,
