@@ -8,9 +8,10 @@
 
 #include "attn/Runtime/Bisect.h"
 #include "attn/Runtime/CompileModule.h"
+#include "attn/Runtime/EmulatorDevice.h"
 #include "attn/Runtime/HostBuffer.h"
 #include "attn/Runtime/RunCPU.h"
-#include "attn/Runtime/RunEmulator.h"
+#include "attn/Runtime/RunKernels.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -144,21 +145,15 @@ static std::vector<Level> makeLevels(StringRef path, StringRef entry,
     levels.push_back(
         {(chip + ", code object" + (optLevel ? ", optimized" : "")).str(),
          [=, &bindings](OutputSink sink) -> Error {
-           auto compiled = compileModule(path, chip, entry, optLevel);
-           if (!compiled)
-             return compiled.takeError();
-           std::unique_ptr<emu::CodeObject> object;
-           if (!compiled->manifest.kernels.empty()) {
-             auto loaded = emu::CodeObject::create(MemoryBufferRef(
-                 StringRef(compiled->code.data(), compiled->code.size()),
-                 path));
-             if (!loaded)
-               return loaded.takeError();
-             object = std::move(*loaded);
-           }
+           auto program = compileProgram(path, chip, entry, optLevel);
+           if (!program)
+             return program.takeError();
+           auto model = emu::parseChip(chip);
+           if (!model)
+             return model.takeError();
            emu::Report report;
-           return runOnEmulator(object.get(), compiled->manifest, "", bindings,
-                                emu::LaunchOptions(), report, sink);
+           EmulatorDevice device(*model, emu::LaunchOptions(), report);
+           return runKernels(device, *program, "", bindings, sink);
          }});
   return levels;
 }

@@ -15,6 +15,7 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/SmallVectorMemoryBuffer.h"
 
 using namespace llvm;
 
@@ -79,6 +80,17 @@ Expected<CompiledModule> compileModule(mlir::ModuleOp module, StringRef chip,
     return diagnostics.take("no manifest describes the launches");
   result.manifest = std::move(*manifest);
   return result;
+}
+
+Expected<KernelProgram> compileProgram(StringRef path, StringRef chip,
+                                       StringRef entry, unsigned optLevel) {
+  auto compiled = compileModule(path, chip, entry, optLevel);
+  if (!compiled)
+    return compiled.takeError();
+  return KernelProgram::create(
+      std::make_unique<SmallVectorMemoryBuffer>(
+          std::move(compiled->code), path, /*RequiresNullTerminator=*/false),
+      std::move(compiled->manifest));
 }
 
 } // namespace attn::rt

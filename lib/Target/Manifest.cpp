@@ -294,6 +294,8 @@ static Expected<Buffer> readBuffer(const Cursor &c) {
       .get("role", buffer.role, [](const Cursor &f) {
         return f.symbol(symbolizeRole, "input, output or workspace");
       });
+  if (reader.has("alignment"))
+    reader.get("alignment", buffer.alignment, readU64);
   if (Error error = reader.take())
     return error;
   return buffer;
@@ -459,12 +461,16 @@ static json::Value toJSON(const Kernel &kernel) {
 
 json::Value Manifest::toJSON() const {
   json::Array bufferList, kernelList, launchList;
-  for (const Buffer &buffer : buffers)
-    bufferList.push_back(json::Object{{"name", buffer.name},
-                                      {"dtype", stringify(buffer.dtype)},
-                                      {"shape", sizesToJSON(buffer.shape)},
-                                      {"strides", sizesToJSON(buffer.strides)},
-                                      {"role", stringify(buffer.role)}});
+  for (const Buffer &buffer : buffers) {
+    json::Object object{{"name", buffer.name},
+                        {"dtype", stringify(buffer.dtype)},
+                        {"shape", sizesToJSON(buffer.shape)},
+                        {"strides", sizesToJSON(buffer.strides)},
+                        {"role", stringify(buffer.role)}};
+    if (buffer.alignment != 1)
+      object["alignment"] = static_cast<int64_t>(buffer.alignment);
+    bufferList.push_back(std::move(object));
+  }
   for (const Kernel &kernel : kernels)
     kernelList.push_back(::attn::manifest::toJSON(kernel));
   for (const Launch &launch : launches)
@@ -504,6 +510,12 @@ static Error checkNegative(const SizeExpr &size, const Twine &path) {
 }
 
 static Error validateBuffer(const Buffer &buffer, const std::string &path) {
+  // A page: more than any load needs.
+  constexpr uint64_t maxAlignment = 4096;
+  if (!isPowerOf2_64(buffer.alignment) || buffer.alignment > maxAlignment)
+    return fieldError(path + ".alignment",
+                      formatv("expects a power of two up to {0}, but got {1}",
+                              maxAlignment, buffer.alignment));
   if (buffer.shape.size() != buffer.strides.size())
     return fieldError(path + ".strides",
                       formatv("expects one stride a dimension of shape, but "

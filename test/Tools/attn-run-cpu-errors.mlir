@@ -17,8 +17,10 @@
 // NO-DEVICE: {{^}}error: --device expects cpu, emulator or hip, but got ''{{$}}
 // RUN: not attn-run %s --device=tpu 2>&1 | FileCheck %s --check-prefix=DEVICE
 // DEVICE: {{^}}error: --device expects cpu, emulator or hip, but got 'tpu'{{$}}
-// RUN: not attn-run %s --device=hip 2>&1 | FileCheck %s --check-prefix=HIP
-// HIP: {{^}}error: device 'hip' is not available in this build{{$}}
+// RUN: not attn-run %s --device=hip:first 2>&1 | FileCheck %s --check-prefix=INDEX
+// INDEX: {{^}}error: --device expects hip:INDEX with a number, but got 'hip:first'{{$}}
+// RUN: env ATTN_HIP_LIBRARY=gone.so not attn-run %s --device=hip 2>&1 | FileCheck %s --check-prefix=HIP
+// HIP: {{^}}error: cannot load the HIP runtime (gone.so; ATTN_HIP_LIBRARY names another file): gone.so: cannot open shared object file: No such file or directory{{$}}
 // RUN: not attn-run %s --devise=cpu 2>&1 | FileCheck %s --check-prefix=OPTION
 // OPTION: {{^}}error: unknown option '--devise=cpu', did you mean '--device=cpu'?{{$}}
 // RUN: not attn-run %s --device=cpu --in 2>&1 | FileCheck %s --check-prefix=NO-VALUE

@@ -21,9 +21,11 @@
 #include "attn/Emulator/Timing/TimingReport.h"
 #include "attn/Runtime/Bisect.h"
 #include "attn/Runtime/CompileModule.h"
+#include "attn/Runtime/EmulatorDevice.h"
+#include "attn/Runtime/HIPDevice.h"
 #include "attn/Runtime/OutputFiles.h"
 #include "attn/Runtime/RunCPU.h"
-#include "attn/Runtime/RunEmulator.h"
+#include "attn/Runtime/RunKernels.h"
 #include "attn/Runtime/RunTiming.h"
 #include "llvm/Option/Arg.h"
 #include "llvm/Option/ArgList.h"
@@ -181,15 +183,6 @@ static Expected<StatsFormat> parseStats(const opt::InputArgList &args) {
                            "'");
 }
 
-namespace {
-/// A code object with its manifest, from a file or just compiled. Without a
-/// kernel there is no object either.
-struct LoadedKernels {
-  std::unique_ptr<emu::CodeObject> object;
-  std::optional<manifest::Manifest> manifest;
-};
-} // namespace
-
 /// By content; a manifest also says what the file should be.
 static Expected<bool> isCodeObject(StringRef path,
                                    const opt::InputArgList &args) {
@@ -201,46 +194,64 @@ static Expected<bool> isCodeObject(StringRef path,
                                             "ELF");
 }
 
-static Expected<LoadedKernels> loadKernels(StringRef path, bool isCode,
-                                           const opt::InputArgList &args) {
-  LoadedKernels kernels;
-  if (isCode) {
-    if (args.hasArg(OPT_chip))
-      return createStringError("--chip is for modules, a code object is for "
-                               "one chip already");
-    if (const opt::Arg *arg = args.getLastArg(OPT_manifest)) {
-      auto manifest = readManifest(arg->getValue());
-      if (!manifest)
-        return manifest.takeError();
-      kernels.manifest = std::move(*manifest);
-    }
-    // A function that has nothing to compute launches nothing.
-    if (kernels.manifest && kernels.manifest->kernels.empty())
-      return kernels;
-    auto object = emu::CodeObject::load(path);
-    if (!object)
-      return object.takeError();
-    kernels.object = std::move(*object);
-    return kernels;
-  }
-  if (!args.hasArg(OPT_chip))
-    return createStringError("a module needs --chip=gfx942 or --chip=gfx950");
+static Expected<std::unique_ptr<MemoryBuffer>> readCode(StringRef path) {
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+  if (std::error_code ec = buffer.getError())
+    return createStringError("cannot read '" + path + "': " + ec.message());
+  return std::move(*buffer);
+}
+
+/// The manifest of a code object, which names its chip.
+static Expected<manifest::Manifest>
+loadManifest(const opt::InputArgList &args) {
+  if (args.hasArg(OPT_chip))
+    return createStringError("--chip is for modules, a code object is for "
+                             "one chip already");
+  const opt::Arg *arg = args.getLastArg(OPT_manifest);
+  if (!arg)
+    return createStringError("a code object needs --manifest=FILE.json");
+  return readManifest(arg->getValue());
+}
+
+/// A module compiled for a chip.
+static Expected<KernelProgram> compile(StringRef path, StringRef chip,
+                                       const opt::InputArgList &args) {
   Expected<unsigned> optLevel = parseOptLevel(args);
   if (!optLevel)
     return optLevel.takeError();
-  auto compiled = compileModule(path, args.getLastArgValue(OPT_chip),
-                                args.getLastArgValue(OPT_entry), *optLevel);
-  if (!compiled)
-    return compiled.takeError();
-  kernels.manifest = std::move(compiled->manifest);
-  if (kernels.manifest->kernels.empty())
-    return kernels;
-  auto object = emu::CodeObject::create(MemoryBufferRef(
-      StringRef(compiled->code.data(), compiled->code.size()), path));
-  if (!object)
-    return object.takeError();
-  kernels.object = std::move(*object);
-  return kernels;
+  return compileProgram(path, chip, args.getLastArgValue(OPT_entry), *optLevel);
+}
+
+static Expected<KernelProgram> loadProgram(StringRef path, bool isCode,
+                                           const opt::InputArgList &args) {
+  if (!isCode) {
+    if (!args.hasArg(OPT_chip))
+      return createStringError("a module needs --chip=gfx942 or --chip=gfx950");
+    return compile(path, args.getLastArgValue(OPT_chip), args);
+  }
+  Expected<manifest::Manifest> manifest = loadManifest(args);
+  if (!manifest)
+    return manifest.takeError();
+  auto code = readCode(path);
+  if (!code)
+    return code.takeError();
+  return KernelProgram::create(std::move(*code), std::move(*manifest));
+}
+
+static Error disassemble(StringRef path, bool isCode,
+                         const opt::InputArgList &args) {
+  if (isCode) {
+    auto object = emu::CodeObject::load(path);
+    if (!object)
+      return object.takeError();
+    return emu::disassemble(**object, outs());
+  }
+  Expected<KernelProgram> program = loadProgram(path, isCode, args);
+  if (!program)
+    return program.takeError();
+  return program->object ? emu::disassemble(*program->object, outs())
+                         : Error::success();
 }
 
 static Error runEmulator(StringRef path, bool isCode, const Bindings &bindings,
@@ -252,17 +263,19 @@ static Error runEmulator(StringRef path, bool isCode, const Bindings &bindings,
   Expected<StatsFormat> format = parseStats(args);
   if (!format)
     return format.takeError();
-  Expected<LoadedKernels> kernels = loadKernels(path, isCode, args);
-  if (!kernels)
-    return kernels.takeError();
-  if (!kernels->manifest)
-    return createStringError("a code object needs --manifest=FILE.json");
+  Expected<KernelProgram> program = loadProgram(path, isCode, args);
+  if (!program)
+    return program.takeError();
+  Expected<emu::Chip> chip = emu::parseChip(program->manifest.chip);
+  if (!chip)
+    return chip.takeError();
 
   emu::Report report;
+  EmulatorDevice device(*chip, *options, report);
   Error error = writeOutputs(bindings.outputs, [&](OutputSink sink) {
-    return runOnEmulator(kernels->object.get(), *kernels->manifest,
-                         isCode ? args.getLastArgValue(OPT_entry) : "",
-                         bindings, *options, report, sink);
+    return runKernels(device, *program,
+                      isCode ? args.getLastArgValue(OPT_entry) : "", bindings,
+                      sink);
   });
   report.printFindings(errs());
   // Who drew the order by lot wants to see it again.
@@ -273,6 +286,45 @@ static Error runEmulator(StringRef path, bool isCode, const Bindings &bindings,
   else if (*format == StatsFormat::JSON)
     outs() << formatv("{0:2}", report.statistics.toJSON()) << '\n';
   return error;
+}
+
+/// `device` is "hip" or "hip:INDEX".
+static Error runHIP(StringRef path, bool isCode, StringRef device,
+                    const Bindings &bindings, const opt::InputArgList &args) {
+  std::optional<unsigned> index;
+  if (device.consume_front("hip:")) {
+    if (device.getAsInteger(10, index.emplace()))
+      return createStringError("--device expects hip:INDEX with a number, but "
+                               "got 'hip:" +
+                               device + "'");
+  }
+  auto open = [&](StringRef chip) { return HIPDevice::create(index, chip); };
+  std::unique_ptr<HIPDevice> gpu;
+  Expected<KernelProgram> program = [&]() -> Expected<KernelProgram> {
+    if (isCode) {
+      Expected<KernelProgram> loaded = loadProgram(path, isCode, args);
+      if (!loaded)
+        return loaded;
+      auto opened = open(loaded->manifest.chip);
+      if (!opened)
+        return opened.takeError();
+      gpu = std::move(*opened);
+      return loaded;
+    }
+    // A module is compiled for the device that is there.
+    auto opened = open(args.getLastArgValue(OPT_chip));
+    if (!opened)
+      return opened.takeError();
+    gpu = std::move(*opened);
+    return compile(path, gpu->getChip(), args);
+  }();
+  if (!program)
+    return program.takeError();
+  return writeOutputs(bindings.outputs, [&](OutputSink sink) {
+    return runKernels(*gpu, *program,
+                      isCode ? args.getLastArgValue(OPT_entry) : "", bindings,
+                      sink);
+  });
 }
 
 /// --timing: predicts, writes no outputs.
@@ -296,14 +348,12 @@ static Error runTiming(StringRef path, bool isCode, const Bindings &bindings,
   if (Error error = parseNumber(args, OPT_timing_period, "--timing-period",
                                 [&](uint64_t n) { options.period = n; }))
     return error;
-  Expected<LoadedKernels> kernels = loadKernels(path, isCode, args);
-  if (!kernels)
-    return kernels.takeError();
-  if (!kernels->manifest)
-    return createStringError("a code object needs --manifest=FILE.json");
+  Expected<KernelProgram> program = loadProgram(path, isCode, args);
+  if (!program)
+    return program.takeError();
   std::vector<LaunchTiming> launches;
-  if (kernels->object) {
-    auto result = rt::runTiming(*kernels->object, *kernels->manifest,
+  if (program->object) {
+    auto result = rt::runTiming(*program->object, program->manifest,
                                 bindings.inputs, options);
     if (!result)
       return result.takeError();
@@ -346,14 +396,12 @@ static Error run(const opt::InputArgList &args) {
     if (Error error = Bindings::add(bindings.outputs, "--out", text))
       return error;
 
-  bool disassemble = args.hasArg(OPT_disassemble);
   bool timing = args.hasArg(OPT_timing, OPT_timing_eq, OPT_timing_set,
                             OPT_timing_period, OPT_timeline, OPT_perfetto);
   StringRef device = args.getLastArgValue(OPT_device);
-  if (device == "hip")
-    return createStringError("device 'hip' is not available in this build");
-  if (device != "cpu" && device != "emulator" && !disassemble &&
-      !args.hasArg(OPT_bisect) && !(timing && device.empty()))
+  bool hip = device == "hip" || device.starts_with("hip:");
+  if (device != "cpu" && device != "emulator" && !hip &&
+      !args.hasArg(OPT_bisect, OPT_disassemble) && !(timing && device.empty()))
     return createStringError(
         "--device expects cpu, emulator or hip, but got '" + device + "'");
   Expected<bool> isCode = isCodeObject(inputs[0], args);
@@ -368,20 +416,17 @@ static Error run(const opt::InputArgList &args) {
                     args.getLastArgValue(OPT_chip), bindings, outs(), sink);
     });
   }
-  if (disassemble) {
-    Expected<LoadedKernels> kernels = loadKernels(inputs[0], *isCode, args);
-    if (!kernels)
-      return kernels.takeError();
-    return kernels->object ? emu::disassemble(*kernels->object, outs())
-                           : Error::success();
-  }
+  if (args.hasArg(OPT_disassemble))
+    return disassemble(inputs[0], *isCode, args);
   if (timing) {
-    if (device == "cpu")
+    if (device == "cpu" || hip)
       return createStringError("--timing is for the emulator");
     return runTiming(inputs[0], *isCode, bindings, args);
   }
   if (device == "emulator")
     return runEmulator(inputs[0], *isCode, bindings, args);
+  if (hip)
+    return runHIP(inputs[0], *isCode, device, bindings, args);
   if (*isCode)
     return createStringError(
         "device 'cpu' runs modules, but got a code object");

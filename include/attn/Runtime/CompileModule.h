@@ -13,7 +13,7 @@
 #ifndef ATTN_RUNTIME_COMPILEMODULE_H
 #define ATTN_RUNTIME_COMPILEMODULE_H
 
-#include "attn/Target/Manifest.h"
+#include "attn/Runtime/KernelProgram.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -39,6 +39,12 @@ llvm::Expected<CompiledModule> compileModule(mlir::ModuleOp module,
 
 /// The same for the module in the file `path`.
 llvm::Expected<CompiledModule> compileModule(llvm::StringRef path,
+                                             llvm::StringRef chip,
+                                             llvm::StringRef entry,
+                                             unsigned optLevel = 3);
+
+/// The same, ready for a device to load.
+llvm::Expected<KernelProgram> compileProgram(llvm::StringRef path,
                                              llvm::StringRef chip,
                                              llvm::StringRef entry,
                                              unsigned optLevel = 3);

@@ -95,6 +95,9 @@ struct Buffer {
   llvm::SmallVector<SizeExpr> shape;
   llvm::SmallVector<SizeExpr> strides;
   Role role = Role::Input;
+  /// In bytes, a power of two: what kernels take the address and all strides
+  /// but the innermost to be a multiple of, beyond the width of an element.
+  uint64_t alignment = 1;
 };
 
 /// One explicit kernel argument. A pointer has `buffer`, and as `value` the
