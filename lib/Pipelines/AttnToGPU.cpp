@@ -27,6 +27,11 @@ void attn::buildAttnToROCDLPipeline(OpPassManager &pm,
   bufferize.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  // A tile that was written in place leaves a copy onto itself, which folds
+  // once the two equal views are one. No copy may stay: it would run on the
+  // host.
+  pm.addPass(createCSEPass());
+  pm.addPass(createCanonicalizerPass());
 
   AttnToGPUOptions toGPU;
   toGPU.chip = options.chip;

@@ -1,0 +1,56 @@
+"""docs/Embedding.md, followed to the letter by a project outside of this tree."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+from attn_program import BUILD
+from repository import ROOT
+from test_docs import run_page
+
+
+def mentions(folder, path):
+    """Files below a folder that name something below a path."""
+    command = ["grep", "-rlF", "--", f"{path}/", str(folder)]
+    found = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert found.returncode <= 1, found.stderr
+    return found.stdout.split()
+
+
+def configure(folder, version):
+    """A project that asks for a version of the package in folder/moved."""
+    (folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(p C CXX)\n"
+        f"find_package(AttnMLIR {version} REQUIRED CONFIG)\n"
+        "get_target_property(at AttnMLIR::attn-opt LOCATION)\n"
+        'message(STATUS "attn-opt is ${at}, MLIR ${MLIR_VERSION}")\n'
+    )
+    command = ["cmake", "-S", folder, "-B", folder / version]
+    command += [f"-DCMAKE_PREFIX_PATH={folder}/moved"]
+    return subprocess.run(command, check=False, capture_output=True, text=True)
+
+
+@pytest.mark.slow
+def test_the_page_runs_and_its_prefix_stands_alone(tmp_path):
+    # One test: the page takes most of the time. Its commands install to attnmlir
+    # and build a user in toy. Same files at another path: let ccache know.
+    cache = os.environ.get("CCACHE_DIR", str(pathlib.Path.home() / ".cache/ccache"))
+    run_page(
+        ROOT / "docs/Embedding.md",
+        tmp_path,
+        CMAKE_CXX_COMPILER_LAUNCHER="ccache",
+        CCACHE_DIR=cache,
+        CCACHE_BASEDIR=str(tmp_path),
+        CCACHE_NOHASHDIR="1",
+    )
+    prefix = tmp_path / "attnmlir"
+    for tree in (BUILD, ROOT):
+        assert mentions(prefix, tree) == []
+    assert mentions(tmp_path / "toy", BUILD) == []
+
+    prefix.rename(tmp_path / "moved")
+    done = configure(tmp_path, "0.1")
+    assert f"attn-opt is {tmp_path}/moved/bin/attn-opt, MLIR 22." in done.stdout, done.stderr
+    done = configure(tmp_path, "0.2")
+    assert done.returncode != 0 and "AttnMLIRConfig.cmake, version: 0.1.0" in done.stderr
