@@ -56,14 +56,6 @@ func.func @softcap(%q: tensor<1x2x16x64xf16>, %k: tensor<1x2x16x64xf16>, %v: ten
 
 // -----
 
-func.func @window(%q: tensor<1x2x16x64xf16>, %k: tensor<1x2x16x64xf16>, %v: tensor<1x2x16x64xf16>, %o: tensor<1x2x16x64xf16>) -> tensor<1x2x16x64xf16> {
-  // expected-error @+1 {{expects no window_left on gfx942; use attn-to-cpu}}
-  %0 = attn.attention ins(%q, %k, %v : tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16>) outs(%o : tensor<1x2x16x64xf16>) {causal, window_left = 4 : i64}
-  return %0 : tensor<1x2x16x64xf16>
-}
-
-// -----
-
 func.func @fine(%q: memref<?x?x?x8xbf16, strided<[?, ?, ?, 1], offset: ?>>, %k: memref<?x?x?x8xbf16>, %v: memref<?x?x?x256xbf16>, %o: memref<?x?x?x256xbf16>, %l: memref<?x?x?xf32>) {
   attn.attention ins(%q, %k, %v : memref<?x?x?x8xbf16, strided<[?, ?, ?, 1], offset: ?>>, memref<?x?x?x8xbf16>, memref<?x?x?x256xbf16>) outs(%o, %l : memref<?x?x?x256xbf16>, memref<?x?x?xf32>) {causal, scale = 0.0 : f64, layout = bshd, lse_base = two}
   return

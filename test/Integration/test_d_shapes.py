@@ -3,7 +3,7 @@
 import compare
 import numpy as np
 import pytest
-from attn_program import Problem, View, run, run_all, view_of
+from attn_program import Problem, View, assert_matches, run, run_all, view_of
 from cases import INF, LN, check, first, heads, spread, unique
 from test_a_empty_rows import counting
 
@@ -140,6 +140,24 @@ def test_D10_window_bounds(device, kind):
         seen = (left < 0) | (j >= i - left) | (j < options.get("sink_tokens", 0))
         seen = seen & ((right < 0) | (j <= i + right)) & (not options.get("causal") or j <= i)
         check(result, *visible_to_o_lse(seen), exact=True, what=what)
+
+
+@pytest.mark.kinds("bf16", "f32")
+@pytest.mark.needs("window")
+def test_windows_that_skip_tiles_on_both_sides(device, kind):
+    table = [
+        (330, 520, {"window_left": 70, "window_right": 33}),
+        (330, 520, {"window_left": 64, "causal": True, "sink_tokens": 70}),
+        (600, 40, {"window_left": 20, "window_right": 300}),
+        (40, 700, {"window_left": 0, "window_right": 0, "diagonal_alignment": "top_left"}),
+        (300, 300, {"window_right": 0, "window_left": 1 << 30}),
+    ]
+    problems = [
+        Problem(*(unique((1, 1, n, 64), kind, seed) for seed, n in enumerate((sq, skv, skv))), options)
+        for sq, skv, options in table
+    ]
+    for problem, result in zip(problems, run_all(problems, device)):
+        assert_matches(result, problem, what=f"{problem.options}: ")
 
 
 @pytest.mark.needs("causal")

@@ -31,6 +31,25 @@ struct Probabilities {
   Value vote; ///< i64, lanes whose half-row wants a higher maximum
 };
 
+/// Which keys rows see: row i, at i + off on the diagonal, those in
+/// [max(0, i + off - left), min(Skv, i + off + right + 1)), and of the keys
+/// before them the first `sinkTokens`. A tile is 64 keys (or 32); lanes compare
+/// with their bounds less 4 * half, the first key a lane holds of a tile.
+struct VisibleKeys {
+  Value first; ///< i32, of the lane's row, less 4 * half; null without a left
+               ///< bound
+  Value limit; ///< i32, behind the last one, less 4 * half
+  int64_t sinkTokens = 0;
+  /// i32, tiles of which every row of the wave sees all keys:
+  /// [wholeFirst, wholeLimit). wholeFirst is null if it is 0.
+  Value wholeFirst, wholeLimit;
+  /// i32, tiles that the workgroup leaves out, behind the first `sinkTiles`;
+  /// null if there are none.
+  Value skipped;
+  int64_t sinkTiles = 0;
+  bool hasMask = true; ///< not all keys of all tiles are visible
+};
+
 /// Builds one kernel. The files Forward*.cpp each hold one job of it.
 class ForwardKernel {
 public:
@@ -42,6 +61,8 @@ public:
 private:
   // Set-up.
   void readProblem();
+  /// Fills `visible` and `tiles` from lengths, rows, diagonal and windows.
+  void findVisibleKeys();
   /// The kernel's argument of that name, null if the op has no such operand.
   Value argument(llvm::StringRef name);
   Value dim(Value memref, unsigned index);
@@ -55,10 +76,10 @@ private:
 
   // Pieces of a tile.
   void stageK(Value tile, unsigned parity) {
-    b.stage(k, b.muli(tile, c.tileKV), lds(false, parity), false);
+    b.stage(k, b.muli(keyTile(tile), c.tileKV), lds(false, parity), false);
   }
   void stageV(Value tile, unsigned parity) {
-    b.stage(v, b.muli(tile, c.tileKV), lds(true, parity), true);
+    b.stage(v, b.muli(keyTile(tile), c.tileKV), lds(true, parity), true);
   }
   /// Adds steps begin..end-1 of K Q^T, fragments as `readK` gave them.
   void multiplyK(ArrayRef<Values> fragments, int64_t begin, Values &acc);
@@ -77,6 +98,8 @@ private:
   std::pair<Values, Value> exponentials(ArrayRef<Value> scores, Value nm,
                                         Value sum);
   Values fragments(ArrayRef<Value> packed);
+  /// The tile of keys that the loop takes as its tile number `tile`.
+  Value keyTile(Value tile);
   /// Is the tile not whole for some row of the wave?
   Value needsMask(Value tile);
   Values select(ArrayRef<Value> scores, Value tile);
@@ -108,13 +131,11 @@ private:
 
   Value lenQ, lenKV, batch;
   GlobalMatrix q, k, v, o;
-  Value lse;        ///< memref [rows]
-  Value row0;       ///< i32, first row of the wave
-  Value firstRow;   ///< i32, first row of the workgroup
-  Value limit;      ///< i32, a lane's row sees keys below, less 4 * half
-  Value wholeTiles; ///< i32, tiles that every row of the wave sees whole
-  Value tiles;      ///< i32, tiles of the workgroup
-  bool hasMask = true;
+  Value lse;      ///< memref [rows]
+  Value row0;     ///< i32, first row of the wave
+  Value firstRow; ///< i32, first row of the workgroup
+  VisibleKeys visible;
+  Value tiles; ///< i32, tiles that the workgroup visits
   Value scale; ///< f32, |scale| * log2(e), positive
   Values queries;
 };

@@ -82,7 +82,7 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   stageK(b.addi(tile, 3), other);
   Values scores = readScores(acc);
   Value rare = isNotZero(b, p.vote);
-  if (hasMask)
+  if (visible.hasMask)
     rare = arith::OrIOp::create(b, rare, needsMask(next));
   Values carried = {state.nm, p.sum};
   llvm::append_range(carried, p.fragments);

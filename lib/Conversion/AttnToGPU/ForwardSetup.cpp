@@ -10,7 +10,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "llvm/Support/MathExtras.h"
 #include <cfloat>
 #include <cmath>
 
@@ -143,29 +142,7 @@ void ForwardKernel::readProblem() {
   firstRow = b.muli(tileIndex, tileQ);
   row0 = b.addi(firstRow, b.muli(b.rowWave, rowsPerWave));
 
-  // Row i sees keys below min(Skv, i + 1 + off).
-  Value visible = lenKV, waveVisible = lenKV, groupVisible = lenKV;
-  if (op.getCausal()) {
-    Value off =
-        op.getDiagonalAlignmentOrDefault() == DiagonalAlignment::top_left
-            ? b.c32(0)
-            : b.createOrFold<arith::SubIOp>(lenKV, lenQ);
-    Value next = b.addi(off, 1);
-    Value row = b.addi(row0, b.column);
-    visible = b.mins(lenKV, b.addi(row, next));
-    waveVisible = b.mins(lenKV, b.addi(row0, next));
-    Value lastRow = b.mins(b.addi(firstRow, tileQ - 1), b.addi(lenQ, -1));
-    groupVisible = b.mins(lenKV, b.addi(lastRow, next));
-  }
-  limit = arith::SubIOp::create(b, visible,
-                                arith::ShLIOp::create(b, b.half, b.c32(2)));
-  int64_t log2 = llvm::Log2_64(c.tileKV);
-  wholeTiles = b.shiftRight(waveVisible, log2);
-  tiles = arith::MaxSIOp::create(
-      b, b.shiftRight(b.addi(groupVisible, c.tileKV - 1), log2), b.c32(0));
-  APInt length;
-  hasMask = op.getCausal() || !matchPattern(lenKV, m_ConstantInt(&length)) ||
-            length.getSExtValue() % c.tileKV != 0;
+  findVisibleKeys();
 
   // The scale's sign goes into Q (exact), so that the scaled maximum is the
   // maximum. A scale of 0 becomes the least normal number: finite scores below

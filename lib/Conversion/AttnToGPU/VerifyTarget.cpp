@@ -60,14 +60,6 @@ static const Unsupported unsupported[] = {
      "give the scale as an attribute"},
     {"softcap", [](AttentionOp op) { return bool(op.getSoftcap()); },
      "use attn-to-cpu"},
-    {"window_left",
-     [](AttentionOp op) { return int64_t(op.getWindowLeft()) >= 0; },
-     "use attn-to-cpu"},
-    {"window_right",
-     [](AttentionOp op) {
-       return int64_t(op.getWindowRight()) >= 0 && !op.getCausal();
-     },
-     "use causal where the bound is 0, or attn-to-cpu"},
     {"layout = thd",
      [](AttentionOp op) { return op.getLayout() == Layout::thd; },
      "call once a sequence on bshd slices"},

@@ -99,11 +99,19 @@ Value WaveBuilder::divide(Value a, Value b) {
     return quotient;
   // LLVM divides in vector registers, and would loop over the lanes of what is
   // computed from the result.
-  return ROCDL::ReadfirstlaneOp::create(*this, i32, quotient);
+  return uniform(quotient);
+}
+
+Value WaveBuilder::uniform(Value a) {
+  return ROCDL::ReadfirstlaneOp::create(*this, i32, a);
 }
 
 Value WaveBuilder::shiftRight(Value a, int64_t k) {
   return createOrFold<arith::ShRSIOp>(a, c32(k));
+}
+
+Value WaveBuilder::shiftLeft(Value a, int64_t k) {
+  return createOrFold<arith::ShLIOp>(a, c32(k));
 }
 
 Value WaveBuilder::toIndex(Value a) {

@@ -64,6 +64,9 @@ public:
   Value divide(Value a, Value b);
   /// Ceiling or floor of a / 2^k, a signed.
   Value shiftRight(Value a, int64_t k);
+  Value shiftLeft(Value a, int64_t k);
+  /// A uniform value that LLVM may have computed in a vector register.
+  Value uniform(Value a);
   Value toIndex(Value a);
   /// Runs `emit` with the insertion point in the entry block.
   Value inEntry(llvm::function_ref<Value()> emit);
