@@ -45,6 +45,15 @@ struct AttnToBinaryOptions : AttnToROCDLOptions {
                             llvm::cl::init(3)};
 };
 
+/// A stretch of a pipeline that ends at a level worth looking at.
+struct PipelineStep {
+  llvm::StringLiteral name; ///< Of the level, or of the pass that makes it.
+  std::function<void(OpPassManager &)> addPasses;
+};
+/// What `attn-to-rocdl` is made of, in order.
+std::vector<PipelineStep>
+getAttnToROCDLSteps(const AttnToROCDLOptions &options);
+
 /// A module with attention on tensors or memrefs to kernels in gpu, llvm and
 /// rocdl (one gpu.module an op) and a host side with gpu.launch_func.
 void buildAttnToROCDLPipeline(OpPassManager &pm,

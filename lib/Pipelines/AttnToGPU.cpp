@@ -17,35 +17,56 @@
 using namespace mlir;
 using namespace mlir::attn;
 
+std::vector<PipelineStep>
+attn::getAttnToROCDLSteps(const AttnToROCDLOptions &options) {
+  std::string chip = options.chip;
+  std::vector<PipelineStep> steps;
+  steps.push_back({"bufferized", [chip](OpPassManager &pm) {
+                     AttnVerifyTargetOptions verify;
+                     verify.chip = chip;
+                     pm.addPass(createAttnVerifyTarget(verify));
+                     bufferization::OneShotBufferizePassOptions bufferize;
+                     bufferize.bufferizeFunctionBoundaries = true;
+                     bufferize.functionBoundaryTypeConversion =
+                         bufferization::LayoutMapOption::IdentityLayoutMap;
+                     pm.addPass(
+                         bufferization::createOneShotBufferizePass(bufferize));
+                     // A tile that was written in place leaves a copy onto
+                     // itself, which folds once the two equal views are one.
+                     // No copy may stay: it would run on the host.
+                     pm.addPass(createCSEPass());
+                     pm.addPass(createCanonicalizerPass());
+                   }});
+  steps.push_back({"attn-to-gpu", [chip](OpPassManager &pm) {
+                     AttnToGPUOptions toGPU;
+                     toGPU.chip = chip;
+                     pm.addPass(createAttnToGPU(toGPU));
+                   }});
+  if (options.schedule)
+    steps.push_back(
+        {"attn-schedule", [](OpPassManager &pm) {
+           pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(
+               createAttnSchedule());
+         }});
+  steps.push_back({"attn-buffer-resources", [](OpPassManager &pm) {
+                     pm.addPass(createAttnBufferResources());
+                     OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+                     kernels.addPass(createCanonicalizerPass());
+                     kernels.addPass(createCSEPass());
+                   }});
+  steps.push_back({"convert-attn-to-rocdl", [](OpPassManager &pm) {
+                     OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
+                     kernels.addPass(createConvertAttnToROCDL());
+                     kernels.addPass(createReconcileUnrealizedCastsPass());
+                     kernels.addPass(createCanonicalizerPass());
+                   }});
+  return steps;
+}
+
 void attn::buildAttnToROCDLPipeline(OpPassManager &pm,
                                     const AttnToROCDLOptions &options) {
-  AttnVerifyTargetOptions verify;
-  verify.chip = options.chip;
-  pm.addPass(createAttnVerifyTarget(verify));
-  bufferization::OneShotBufferizePassOptions bufferize;
-  bufferize.bufferizeFunctionBoundaries = true;
-  bufferize.functionBoundaryTypeConversion =
-      bufferization::LayoutMapOption::IdentityLayoutMap;
-  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
-  // A tile that was written in place leaves a copy onto itself, which folds
-  // once the two equal views are one. No copy may stay: it would run on the
-  // host.
-  pm.addPass(createCSEPass());
-  pm.addPass(createCanonicalizerPass());
-
-  AttnToGPUOptions toGPU;
-  toGPU.chip = options.chip;
-  pm.addPass(createAttnToGPU(toGPU));
-  if (options.schedule)
-    pm.nest<gpu::GPUModuleOp>().addNestedPass<gpu::GPUFuncOp>(
-        createAttnSchedule());
-  pm.addPass(createAttnBufferResources());
-  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>();
-  kernels.addPass(createCanonicalizerPass());
-  kernels.addPass(createCSEPass());
-  kernels.addPass(createConvertAttnToROCDL());
-  kernels.addPass(createReconcileUnrealizedCastsPass());
-  kernels.addPass(createCanonicalizerPass());
+  for (const PipelineStep &step : getAttnToROCDLSteps(options))
+    step.addPasses(pm);
 }
 
 void attn::buildAttnToBinaryPipeline(OpPassManager &pm,

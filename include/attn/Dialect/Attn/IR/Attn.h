@@ -32,8 +32,8 @@ namespace mlir::attn {
 /// under which tools and manifests address it.
 constexpr llvm::StringLiteral kNameAttr = "attn.name";
 
-/// Discardable attribute (a LoweringConfigAttr) on an `attn.attention`, where it
-/// overrides the rule of `attn-to-gpu`, and on the kernel made of it.
+/// Discardable attribute (a LoweringConfigAttr) on an `attn.attention`, where
+/// it overrides the rule of `attn-to-gpu`, and on the kernel made of it.
 constexpr llvm::StringLiteral kLoweringConfigAttr = "attn.lowering_config";
 
 /// Where the batch, head, sequence and head-dim dims of query, key, value and
