@@ -13,6 +13,8 @@ config.test_exec_root = os.path.join(config.attn_obj_root, "test")
 
 config.substitutions.append(("%python", f'"{config.attn_python}"'))
 config.substitutions.append(("%attn_src", config.attn_src_root))
+config.substitutions.append(("%hip_stand_in", f"{config.attn_obj_root}/test/HIP/lib"))
+config.substitutions.append(("%host_cxx", config.attn_host_cxx))
 config.substitutions.append(("%attn_plugin", f"{config.attn_lib_dir}/AttnPlugin.so"))
 
 llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "TMPDIR"])

@@ -175,25 +175,23 @@ Error HIPDevice::write(uint64_t address, uint64_t bytes,
   // Gaps between rows hold NaN.
   std::vector<char> staging(bytes, char(0xff));
   fill(staging);
-  if (Error error =
-          runtime.check(runtime.MemcpyAsync(toPointer(address), staging.data(),
-                                            bytes, hip::hostToDevice, stream),
-                        "hipMemcpyAsync"))
-    return error;
-  return synchronize();
+  // Not an asynchronous copy: one that fails would outlive the host's memory.
+  return runtime.check(runtime.Memcpy(toPointer(address), staging.data(), bytes,
+                                      hip::hostToDevice),
+                       "hipMemcpy");
 }
 
 Error HIPDevice::read(uint64_t address, uint64_t bytes,
                       function_ref<Error(ArrayRef<char>)> use) {
   std::vector<char> staging(bytes);
   if (bytes != 0) {
-    CurrentDevice current(runtime, index);
-    if (Error error = runtime.check(
-            runtime.MemcpyAsync(staging.data(), toPointer(address), bytes,
-                                hip::deviceToHost, stream),
-            "hipMemcpyAsync"))
-      return error;
     if (Error error = synchronize())
+      return error;
+    CurrentDevice current(runtime, index);
+    if (Error error =
+            runtime.check(runtime.Memcpy(staging.data(), toPointer(address),
+                                         bytes, hip::deviceToHost),
+                          "hipMemcpy"))
       return error;
   }
   return use(staging);

@@ -1,8 +1,9 @@
 """What the tests run on: the one place that lists devices and what they support.
 
-ATTN_TEST_DEVICES, a comma-separated list, replaces the default. What a device
-supports is the support table's source, docs/features.json: a test that needs
-(`@pytest.mark.needs`) more than a device supports is skipped on it.
+ATTN_TEST_DEVICES, a comma-separated list, replaces the default; `hip:gfx942` is a
+GPU of that chip instead of the emulator. What a device supports is the support
+table's source, docs/features.json: a test that needs (`@pytest.mark.needs`) more
+than a device supports is skipped on it.
 """
 
 import json
@@ -21,9 +22,14 @@ FEATURES = {
 
 @dataclass(frozen=True)
 class Device:
-    """`cpu`, or a chip (`gfx942`, `gfx950`) on the emulator."""
+    """`cpu`, or a chip (`gfx942`, `gfx950`) on the emulator or through HIP."""
 
     name: str
+    hip: bool = False
+
+    @classmethod
+    def parse(cls, text):
+        return cls(text.removeprefix("hip:"), text.startswith("hip:"))
 
     @property
     def is_gpu(self):
@@ -41,12 +47,17 @@ class Device:
     @property
     def arguments(self):
         """The flags of attn-run that choose this device."""
+        if self.hip:
+            return ["--device=hip", f"--chip={self.name}"]
         if self.is_gpu:
             return ["--device=emulator", f"--chip={self.name}", "--check=all"]
         return ["--device=cpu", f"--optimize={OPTIMIZE}"]
 
     def __str__(self):
-        return self.name
+        return f"hip:{self.name}" if self.hip else self.name
 
 
-DEVICES = [Device(name) for name in os.environ.get("ATTN_TEST_DEVICES", "cpu,gfx942,gfx950").split(",")]
+DEVICES = [
+    Device.parse(text)
+    for text in os.environ.get("ATTN_TEST_DEVICES", "cpu,gfx942,gfx950").split(",")
+]

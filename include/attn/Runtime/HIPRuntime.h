@@ -58,8 +58,7 @@ inline void *const launchParamEnd = reinterpret_cast<void *>(3);
     (DeviceProperties * properties, int device))                               \
   X(Malloc, Error, (void **address, size_t bytes))                             \
   X(Free, Error, (void *address))                                              \
-  X(MemcpyAsync, Error,                                                        \
-    (void *to, const void *from, size_t bytes, int kind, Stream stream))       \
+  X(Memcpy, Error, (void *to, const void *from, size_t bytes, int kind))       \
   X(StreamCreate, Error, (Stream * stream))                                    \
   X(StreamDestroy, Error, (Stream stream))                                     \
   X(StreamSynchronize, Error, (Stream stream))                                 \
