@@ -106,11 +106,21 @@ static Value findRoot(Value value) {
   }
 }
 
+/// Is it the load of a one-element argument that only launches take, by value?
+static bool isScalarOfLaunch(Operation *op) {
+  auto load = dyn_cast<memref::LoadOp>(op);
+  return load && isa<BlockArgument>(skipCasts(load.getMemRef())) &&
+         load.getMemRefType().hasStaticShape() &&
+         load.getMemRefType().getNumElements() == 1 &&
+         llvm::all_of(op->getUsers(), llvm::IsaPred<gpu::LaunchFuncOp>);
+}
+
 /// Refuses work of the host, which a list of launches would leave out.
 LogicalResult ManifestBuilder::checkHost() {
   WalkResult result = function.getBody().walk([](Operation *op) {
     if (isa<gpu::LaunchFuncOp, memref::AllocOp, memref::DeallocOp>(op) ||
-        op->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(op))
+        op->hasTrait<OpTrait::IsTerminator>() || isMemoryEffectFree(op) ||
+        isScalarOfLaunch(op))
       return WalkResult::advance();
     // What is inside comes by itself.
     if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
@@ -292,15 +302,16 @@ FailureOr<std::string> ManifestBuilder::getBuffer(Operation *user, Value memref,
         buffer.role = mf::Role::Output;
       return name;
     }
-  auto type = cast<MemRefType>(memref.getType());
-  std::optional<mf::DType> dtype = getDType(type.getElementType());
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  Type element = type ? type.getElementType() : memref.getType();
+  std::optional<mf::DType> dtype = getDType(element);
   if (!dtype)
     return user->emitOpError("cannot name the element type ")
-           << type.getElementType() << " in a manifest";
+           << element << " in a manifest";
   mf::Buffer buffer;
   buffer.name = name;
   buffer.dtype = *dtype;
-  for (int64_t d = 0; d < type.getRank(); ++d) {
+  for (int64_t d = 0; type && d < type.getRank(); ++d) {
     std::optional<mf::SizeExpr> size = getSize(memref, d),
                                 stride = getStride(memref, d);
     if (!size || !stride)
@@ -335,6 +346,15 @@ static Value findMemRef(Value pointer) {
       llvm::append_range(work, op->getOperands());
   }
   return {};
+}
+
+/// The function's argument whose one element `operand` is; null if it is
+/// something else.
+static Value findScalar(Value operand) {
+  if (isa<BlockArgument>(operand) && operand.getType().isIntOrFloat())
+    return operand;
+  auto load = operand.getDefiningOp<memref::LoadOp>();
+  return load && isScalarOfLaunch(load) ? load.getMemRef() : Value();
 }
 
 LogicalResult ManifestBuilder::addKernel(gpu::LaunchFuncOp launch,
@@ -383,6 +403,16 @@ LogicalResult ManifestBuilder::addKernel(gpu::LaunchFuncOp launch,
               cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8));
       if (offset->getConstant() != 0)
         entry.value = *offset;
+    } else if (Value holder = findScalar(operand)) {
+      FailureOr<std::string> buffer =
+          getBuffer(launch, holder, /*isWritten=*/false);
+      if (failed(buffer))
+        return failure();
+      entry.kind = operand.getType().isF32() ? mf::ArgKind::F32
+                   : arg.size == 8           ? mf::ArgKind::I64
+                                             : mf::ArgKind::I32;
+      entry.buffer = *buffer;
+      entry.name = *buffer;
     } else {
       entry.kind = arg.size == 8 ? mf::ArgKind::I64 : mf::ArgKind::I32;
       std::optional<mf::SizeExpr> value = evaluate(operand);

@@ -16,8 +16,8 @@ module attributes {gpu.container_module} {
 module attributes {gpu.container_module} {
   gpu.module @m {
     gpu.func @k(%a: memref<16x64xf32>, %i: index) kernel {
-      // expected-error @+1 {{expects kernel memrefs to be used through reads, writes and stores in attn-buffer-resources}}
-      %x = memref.load %a[%i, %i] : memref<16x64xf32>
+      // expected-error @+1 {{expects kernel memrefs to be used through loads, reads, writes and stores in attn-buffer-resources}}
+      memref.prefetch %a[%i, %i], read, locality<3>, data : memref<16x64xf32>
       gpu.return
     }
   }

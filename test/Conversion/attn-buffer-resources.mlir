@@ -57,3 +57,19 @@ func.func @ragged(%q: memref<1x2x16x72xf16>, %k: memref<1x2x16x72xf16>, %v: memr
   attn.attention ins(%q, %k, %v : memref<1x2x16x72xf16>, memref<1x2x16x72xf16>, memref<1x2x16x72xf16>) outs(%o : memref<1x2x16x72xf16>)
   return
 }
+
+// -----
+
+// A length is a scalar load, which is limited to the tensor; nothing beyond it
+// has a record.
+// CHECK-LABEL: gpu.func @padded_attention
+// CHECK:         %[[AT:.*]] = llvm.getelementptr {{.*}} -> !llvm.ptr<1>, i32
+// CHECK:         %[[N:.*]] = llvm.load %[[AT]] invariant : !llvm.ptr<1> -> i32
+// CHECK:         %[[MOST:.*]] = arith.minsi %[[N]], %c20_i32
+// CHECK:         %[[PIN:.*]] = llvm.inline_asm {{.*}} %[[MOST]]
+// CHECK:         arith.maxsi %[[PIN]]
+// CHECK-NOT:     memref.load
+func.func @padded(%q: memref<3x2x16x64xf16>, %k: memref<3x2x20x64xf16>, %n: memref<3xi32>, %o: memref<3x2x16x64xf16>) {
+  attn.attention ins(%q, %k, %k : memref<3x2x16x64xf16>, memref<3x2x20x64xf16>, memref<3x2x20x64xf16>) seqlens_kv(%n : memref<3xi32>) outs(%o : memref<3x2x16x64xf16>)
+  return
+}

@@ -359,13 +359,22 @@ class _Builder:
         if not self.device.is_gpu:
             return self._add(n, problem, f"{name}_init", x)
         # A GPU entry returns its own buffers, with sizes that follow the query's.
-        value, dims = f"%{name}_{n}_init", [0, 1, 2]
-        if name == "lse" and problem.options.get("layout") == "bshd":
-            dims = [0, 2, 1]
+        value, layout = f"%{name}_{n}_init", problem.options.get("layout", "bhsd")
+        dims = {"thd": [0, 1]}.get(layout, [0, 1, 2])
+        if name == "lse":
+            lse_layout = problem.options.get("lse_layout", "hs_packed" if layout == "thd" else layout)
+            dims = {
+                "bshd": [0, 2, 1],
+                "hs_packed": [1, 0],
+                "bhs_padded": [None, 1, None],  # static where no query dim says it
+            }.get(lse_layout, dims)
         sizes, operands = [str(s) for s in x.shape], []
         if problem.dynamic:
-            query_type = f"tensor<?x?x?x{problem.q.shape[-1]}x{element_type(problem.q)}>"
+            unknown = "?x" * (problem.q.ndim - 1)
+            query_type = f"tensor<{unknown}{problem.q.shape[-1]}x{element_type(problem.q)}>"
             for at, dim in enumerate(dims):
+                if dim is None:
+                    continue
                 sizes[at] = "?"
                 operands.append(f"{value}_d{at}")
                 self.body += [

@@ -9,6 +9,9 @@
 // RUN: FileCheck %s --check-prefix=ENTRY --input-file=%t.json
 // RUN: attn-compile %t/view.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json
 // RUN: FileCheck %s --check-prefix=VIEW --input-file=%t.json
+// RUN: attn-compile %t/scalar.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json
+// RUN: FileCheck %s --check-prefix=SCALAR --input-file=%t.json
+// RUN: not attn-compile %t/sum.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=SUM
 
 //--- loop.mlir
 // LOOP: error: 'gpu.launch_func' op expects launches outside of control flow in a manifest
@@ -41,6 +44,30 @@ func.func @g(%q: memref<1x1x8x64xf16>, %k: memref<1x1x8x64xf16>, %v: memref<1x1x
 func.func @f(%q: memref<1x1x8x64xf16> {attn.name = "query"}, %k: memref<1x1x20x64xf16> {attn.name = "keys"}, %o: memref<1x1x8x64xf16> {attn.name = "output"}) {
   %w = memref.subview %k[0, 0, 5, 0] [1, 1, 8, 64] [1, 1, 1, 1] : memref<1x1x20x64xf16> to memref<1x1x8x64xf16, strided<[1280, 1280, 64, 1], offset: 320>>
   attn.attention ins(%q, %w, %w : memref<1x1x8x64xf16>, memref<1x1x8x64xf16, strided<[1280, 1280, 64, 1], offset: 320>>, memref<1x1x8x64xf16, strided<[1280, 1280, 64, 1], offset: 320>>) outs(%o : memref<1x1x8x64xf16>)
+  return
+}
+
+//--- scalar.mlir
+// Scalars, and elements of one-element arguments, are inputs passed by value.
+// SCALAR:      "args": [
+// SCALAR:      "buffer": "rows",
+// SCALAR-NEXT: "kind": "i32",
+// SCALAR:      "buffer": "keys",
+// SCALAR-NEXT: "kind": "i32",
+func.func @f(%q: memref<1x1x8x64xf16>, %k: memref<1x1x20x64xf16>, %o: memref<1x1x8x64xf16>, %rows: i32 {attn.name = "rows"}, %keys: memref<1xi32> {attn.name = "keys"}) {
+  %c0 = arith.constant 0 : index
+  %n = memref.load %keys[%c0] : memref<1xi32>
+  attn.attention ins(%q, %k, %k : memref<1x1x8x64xf16>, memref<1x1x20x64xf16>, memref<1x1x20x64xf16>) seqlens_q(%rows : i32) seqlens_kv(%n : i32) outs(%o : memref<1x1x8x64xf16>)
+  return
+}
+
+//--- sum.mlir
+// SUM: error: 'memref.load' op runs on the host, but a manifest can only launch kernels
+func.func @f(%q: memref<1x1x8x64xf16>, %k: memref<1x1x20x64xf16>, %o: memref<1x1x8x64xf16>, %keys: memref<1xi32>) {
+  %c0 = arith.constant 0 : index
+  %n = memref.load %keys[%c0] : memref<1xi32>
+  %twice = arith.addi %n, %n : i32
+  attn.attention ins(%q, %k, %k : memref<1x1x8x64xf16>, memref<1x1x20x64xf16>, memref<1x1x20x64xf16>) seqlens_kv(%twice : i32) outs(%o : memref<1x1x8x64xf16>)
   return
 }
 

@@ -105,6 +105,8 @@ def AttnBufferResources : Pass<"attn-buffer-resources", "::mlir::ModuleOp"> {
     * Lanes add row times row stride plus column, in 32 bits. Columns outside
       the matrix, and stores under an `scf.if`, become an offset beyond every
       resource; no branch is left.
+    * A load at a wave-uniform place is a scalar load, without a range check;
+      any other load goes through a resource.
     * A read whose only user stores it to LDS at a wave-uniform offset plus lane
       times width becomes a DMA. No verdict of a range check depends on the
       scalar offset.

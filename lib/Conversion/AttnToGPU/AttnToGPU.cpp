@@ -96,15 +96,35 @@ gpu::GPUFuncOp Lowering::createKernel(SymbolTable &symbols) {
 
 void Lowering::launch(gpu::GPUFuncOp kernel) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  bool headsLast = op.getLayout() == Layout::bshd;
+  DimMap map = getDimMap(op.getLayout());
   auto dim = [&](unsigned index) -> Value {
     return b.createOrFold<memref::DimOp>(op.getQuery(), index);
   };
-  Value tiles = b.createOrFold<arith::CeilDivUIOp>(
-      dim(headsLast ? 1 : 2),
-      arith::ConstantIndexOp::create(b, config.getTileQ()));
-  Value grid = b.createOrFold<arith::MulIOp>(
-      b.createOrFold<arith::MulIOp>(dim(0), dim(headsLast ? 2 : 1)), tiles);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, value);
+  };
+  Value tileQ = constant(config.getTileQ());
+  Value grid;
+  if (map.batch >= 0) {
+    Value tiles = b.createOrFold<arith::CeilDivUIOp>(dim(map.seq), tileQ);
+    grid = b.createOrFold<arith::MulIOp>(
+        b.createOrFold<arith::MulIOp>(dim(0), dim(map.head)), tiles);
+  } else {
+    // floor(rows / tile) + sequences slots, see `findPackedRows`; none without
+    // rows or without sequences.
+    Value rows = dim(map.seq);
+    Value sequences = b.createOrFold<arith::SubIOp>(
+        b.createOrFold<memref::DimOp>(op.getCuSeqlensQ(), 0), constant(1));
+    Value slots = b.createOrFold<arith::SubIOp>(
+        b.createOrFold<arith::AddIOp>(
+            b.createOrFold<arith::CeilDivUIOp>(
+                b.createOrFold<arith::AddIOp>(rows, constant(1)), tileQ),
+            sequences),
+        constant(1));
+    slots = b.createOrFold<arith::MinUIOp>(
+        slots, b.createOrFold<arith::MulIOp>(rows, sequences));
+    grid = b.createOrFold<arith::MulIOp>(dim(map.head), slots);
+  }
   if (!getConstantIntValue(grid)) {
     // Perhaps nothing to do: no launch, nothing written.
     Value any = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, grid,
@@ -134,7 +154,9 @@ LogicalResult Lowering::run(SymbolTable &symbols) {
   config = *chosen;
 
   // Nothing to do: no kernel, no launch, nothing written.
-  if (llvm::is_contained(query.getShape(), 0)) {
+  auto starts = op.getCuSeqlensQ();
+  if (llvm::is_contained(query.getShape(), 0) ||
+      (starts && cast<MemRefType>(starts.getType()).getDimSize(0) == 1)) {
     op.erase();
     return success();
   }

@@ -13,15 +13,39 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::attn;
 
+Value ForwardKernel::isPadRow() {
+  if (!hasPadRows)
+    return {};
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
+                               b.addi(row0, b.column), lenQ);
+}
+
+void ForwardKernel::fillPadRows() {
+  Value first = b.addi(b.addi(firstRow, c.getTileQ()), b.muli(b.wave, 64));
+  auto loop = scf::ForOp::create(b, first, padEnd, b.c32(64 * wavesPerGroup));
+  OpBuilder::InsertionGuard insertion(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value index = arith::AddIOp::create(b, b.toIndex(loop.getInductionVar()),
+                                      b.toIndex(b.lane));
+  // What lies behind the end is dropped.
+  memref::StoreOp::create(b, b.cf(-std::numeric_limits<float>::infinity()), lse,
+                          ValueRange{index});
+}
+
 void ForwardKernel::storeO(ArrayRef<Value> acc, Value inverse) {
   int64_t group = c.groupV, unit = c.getFragment();
   bool is32 = c.kind == ElementKind::F32;
+  Value isPad = isPadRow();
   auto value = [&](int64_t block, int64_t reg) -> Value {
-    return arith::MulFOp::create(b, b.element(acc[block], reg), inverse);
+    Value scaled =
+        arith::MulFOp::create(b, b.element(acc[block], reg), inverse);
+    // By selection: a NaN in K is one in pad rows too.
+    return isPad ? arith::SelectOp::create(b, isPad, b.cf(0), scaled) : scaled;
   };
   // Columns of (lane, reg, block) of O^T, and the wave's share.
   LinearLayout layout({"row", "col"});
@@ -100,12 +124,16 @@ void ForwardKernel::epilogue(const State &state) {
         b, ROCDL::ROCDLLog::create(b, b.f32, total), toLog2(state.nm));
     if (op.getLseBaseOrDefault() == LseBase::e)
       value = arith::MulFOp::create(b, value, b.cf(0.69314718055994531));
+    if (Value isPad = isPadRow())
+      value = arith::SelectOp::create(
+          b, isPad, b.cf(-std::numeric_limits<float>::infinity()), value);
     // One writer a row, the lower half-wave.
     Value row = b.addi(row0, b.column);
     Value writes = arith::AndIOp::create(
         b,
         arith::CmpIOp::create(b, arith::CmpIPredicate::ult, b.lane, b.c32(32)),
-        arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row, lenQ));
+        arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row,
+                              rowsLse ? rowsLse : rowsQ));
     if (c.splitV > 1)
       writes = arith::AndIOp::create(
           b, writes,
@@ -119,4 +147,6 @@ void ForwardKernel::epilogue(const State &state) {
     memref::StoreOp::create(b, value, lse, ValueRange{index});
   }
   storeO(state.acc, inverse);
+  if (padEnd)
+    fillPadRows();
 }

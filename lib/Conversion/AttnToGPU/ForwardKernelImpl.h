@@ -54,7 +54,8 @@ struct VisibleKeys {
 class ForwardKernel {
 public:
   ForwardKernel(gpu::GPUFuncOp func, const KernelConfig &config, AttentionOp op)
-      : func(func), c(config), op(op), b(func, config) {}
+      : func(func), c(config), op(op), b(func, config),
+        map(getDimMap(op.getLayout())) {}
 
   void build();
 
@@ -66,13 +67,28 @@ private:
   /// The kernel's argument of that name, null if the op has no such operand.
   Value argument(llvm::StringRef name);
   Value dim(Value memref, unsigned index);
-  GlobalMatrix matrix(Value memref, Value head, Value rows, int64_t columns);
+  /// Rows begin.. (null: 0) of one head of the workgroup's sequence.
+  GlobalMatrix matrix(Value memref, Value head, Value begin, Value rows,
+                      int64_t columns);
+  /// The same of the LSE.
+  Value sliceLse(Value memref);
   Value lds(bool isV, unsigned parity) {
     return func
         .getWorkgroupAttributions()[c.pipelined ? 2 * isV + parity : isV];
   }
   /// Q's fragments, of the other sign if `negative`.
   Values loadQ(bool negative);
+
+  // The workgroup's sequence: these set what is listed below and return the
+  // number of the tile of rows, in the sequence.
+  Value findRows();
+  /// Of packed sequences. Leaves the insertion point where there is such a
+  /// tile.
+  Value findPackedRows();
+  /// The sequence's length from that operand, if there is one.
+  Value boundedLength(llvm::StringRef name, Value whole);
+  /// The workgroup's number divided by `divisor`.
+  Value splitOffHead(Value divisor, Value &rest);
 
   // Pieces of a tile.
   void stageK(Value tile, unsigned parity) {
@@ -123,13 +139,24 @@ private:
   State pipelinedTile(State state, Value tile, unsigned parity);
   void epilogue(const State &state);
   void storeO(ArrayRef<Value> acc, Value inverse);
+  /// Is a lane's row one that only pads the sequence? Null if there are none.
+  Value isPadRow();
+  /// The rows of LSE behind the last tile of a sequence.
+  void fillPadRows();
 
   gpu::GPUFuncOp func;
   const KernelConfig &c;
   AttentionOp op; ///< read only; its operands are another function's
   WaveBuilder b;
+  DimMap map;
 
-  Value lenQ, lenKV, batch;
+  Value batch, head;
+  Value lenQ, lenKV;     ///< i32, rows and keys that take part
+  Value beginQ, beginKV; ///< i32, where a packed sequence begins; else null
+  Value rowsQ;           ///< i32, rows of the sequence's O, >= lenQ
+  Value rowsLse;         ///< i32, rows of its LSE if those are more; else null
+  bool hasPadRows = false; ///< Some rows may be written without taking part
+  Value padEnd; ///< i32, pad rows of LSE behind the tile end here; else null
   GlobalMatrix q, k, v, o;
   Value lse;      ///< memref [rows]
   Value row0;     ///< i32, first row of the wave

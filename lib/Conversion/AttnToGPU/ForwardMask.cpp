@@ -56,6 +56,10 @@ void ForwardKernel::findVisibleKeys() {
   visible.wholeLimit = b.shiftRight(limit(row0), log2);
   Value lastRow = b.mins(b.addi(firstRow, c.getTileQ() - 1), b.addi(lenQ, -1));
   tiles = arith::MaxSIOp::create(b, tilesBelow(limit(lastRow)), b.c32(0));
+  if (hasPadRows) // a tile of nothing else sees no key
+    tiles = arith::SelectOp::create(
+        b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, firstRow, lenQ),
+        tiles, b.c32(0));
   APInt length;
   visible.hasMask = left || right ||
                     !matchPattern(lenKV, m_ConstantInt(&length)) ||

@@ -56,88 +56,80 @@ Value ForwardKernel::dim(Value memref, unsigned index) {
                                     memref::DimOp::create(b, memref, index));
 }
 
-GlobalMatrix ForwardKernel::matrix(Value memref, Value head, Value rows,
-                                   int64_t columns) {
+GlobalMatrix ForwardKernel::matrix(Value memref, Value head, Value begin,
+                                   Value rows, int64_t columns) {
   auto type = cast<MemRefType>(memref.getType());
-  bool headsLast = op.getLayout() == Layout::bshd;
-  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
   auto index = [&](Value value) -> OpFoldResult {
     return getAsOpFoldResult(b.toIndex(value));
   };
-  unsigned rowDim = headsLast ? 1 : 2;
-  OpFoldResult rowCount =
-      type.isDynamicDim(rowDim)
-          ? index(rows)
-          : OpFoldResult(b.getIndexAttr(type.getDimSize(rowDim)));
+  SmallVector<OpFoldResult> offsets(map.rank(), b.getIndexAttr(0));
+  SmallVector<OpFoldResult> sizes(map.rank(), b.getIndexAttr(1));
+  SmallVector<OpFoldResult> strides(map.rank(), b.getIndexAttr(1));
+  if (map.batch >= 0)
+    offsets[map.batch] = index(batch);
+  offsets[map.head] = index(head);
   // The verifier refuses a constant offset into no rows.
-  OpFoldResult firstRow = zero;
-  if (type.getDimSize(rowDim) == 0)
-    firstRow = arith::ConstantIndexOp::create(b, 0).getResult();
-  SmallVector<OpFoldResult> offsets = {index(batch), index(head), firstRow,
-                                       zero};
-  SmallVector<OpFoldResult> sizes = {one, one, rowCount,
-                                     b.getIndexAttr(columns)};
-  if (headsLast) {
-    std::swap(offsets[1], offsets[2]);
-    std::swap(sizes[1], sizes[2]);
-  }
-  SmallVector<OpFoldResult> strides(4, one);
+  if (begin)
+    offsets[map.seq] = index(begin);
+  else if (type.getDimSize(map.seq) == 0)
+    offsets[map.seq] = arith::ConstantIndexOp::create(b, 0).getResult();
+  sizes[map.seq] = index(rows);
+  sizes[map.dim] = b.getIndexAttr(columns);
   auto sliced = memref::SubViewOp::inferRankReducedResultType(
-      {type.getDimSize(rowDim), columns}, type, offsets, sizes, strides);
+      {getConstantIntValue(sizes[map.seq]).value_or(ShapedType::kDynamic),
+       columns},
+      type, offsets, sizes, strides);
   return {memref::SubViewOp::create(b, cast<MemRefType>(sliced), memref,
                                     offsets, sizes, strides),
           columns};
 }
 
+Value ForwardKernel::sliceLse(Value memref) {
+  auto type = cast<MemRefType>(memref.getType());
+  auto index = [&](Value value) -> OpFoldResult {
+    return getAsOpFoldResult(b.toIndex(value));
+  };
+  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  OpFoldResult rows = index(rowsLse ? rowsLse : rowsQ);
+  SmallVector<OpFoldResult> offsets, sizes;
+  switch (op.getLseLayoutOrDefault()) {
+  case LseLayout::bhs:
+  case LseLayout::bhs_padded:
+    offsets = {index(batch), index(head), zero};
+    sizes = {one, one, rows};
+    break;
+  case LseLayout::hs_packed:
+    offsets = {index(head), index(beginQ)};
+    sizes = {one, rows};
+    break;
+  case LseLayout::sh_packed:
+    offsets = {index(beginQ), index(head)};
+    sizes = {rows, one};
+    break;
+  }
+  SmallVector<OpFoldResult> strides(type.getRank(), one);
+  auto sliced = memref::SubViewOp::inferRankReducedResultType(
+      {getConstantIntValue(rows).value_or(ShapedType::kDynamic)}, type, offsets,
+      sizes, strides);
+  return memref::SubViewOp::create(b, cast<MemRefType>(sliced), memref, offsets,
+                                   sizes, strides);
+}
+
 void ForwardKernel::readProblem() {
   Value query = argument("query"), key = argument("key"),
         value = argument("value"), output = argument("output");
-  bool headsLast = op.getLayout() == Layout::bshd;
-  unsigned rowDim = headsLast ? 1 : 2, headDim = headsLast ? 2 : 1;
-  lenQ = dim(query, rowDim);
-  lenKV = dim(key, rowDim);
-  Value headsQ = dim(query, headDim);
-
-  // One grid dimension, which has the widest limit: heads run fastest, so that
-  // the XCDs, which take workgroups in turn, keep a head each and its K and V
-  // in their L2; the heaviest tiles of all causal heads come first.
   int64_t tileQ = c.getTileQ();
-  Value tilesQ = b.divide(b.addi(lenQ, tileQ - 1), b.c32(tileQ));
-  Value id = arith::IndexCastOp::create(
-      b, b.i32, gpu::BlockIdOp::create(b, gpu::Dimension::x));
-  auto remainder = [&](Value a, Value quotient, Value divisor) {
-    return b.createOrFold<arith::SubIOp>(
-        a, b.createOrFold<arith::MulIOp>(quotient, divisor));
-  };
-  Value pairs = b.createOrFold<arith::MulIOp>(dim(query, 0), headsQ);
-  Value tileIndex = b.divide(id, pairs);
-  Value pair = remainder(id, tileIndex, pairs);
-  batch = b.divide(pair, headsQ);
-  Value head = remainder(pair, batch, headsQ);
-  if (op.getCausal())
-    tileIndex = arith::SubIOp::create(b, b.addi(tilesQ, -1), tileIndex);
+  Value tileIndex = map.batch >= 0 ? findRows() : findPackedRows();
   auto group = [&](Value memref) -> Value {
-    return b.divide(head, b.divide(headsQ, dim(memref, headDim)));
+    return b.divide(head,
+                    b.divide(dim(query, map.head), dim(memref, map.head)));
   };
-  q = matrix(query, head, lenQ, c.headDimQK);
-  k = matrix(key, group(key), lenKV, c.headDimQK);
-  v = matrix(value, group(value), lenKV, c.headDimV);
-  o = matrix(output, head, lenQ, c.headDimV);
-  if (Value memref = argument("lse")) {
-    auto type = cast<MemRefType>(memref.getType());
-    SmallVector<OpFoldResult> offsets = {getAsOpFoldResult(b.toIndex(batch)),
-                                         getAsOpFoldResult(b.toIndex(head)),
-                                         b.getIndexAttr(0)};
-    SmallVector<OpFoldResult> sizes = {
-        b.getIndexAttr(1), b.getIndexAttr(1),
-        type.isDynamicDim(2) ? getAsOpFoldResult(b.toIndex(lenQ))
-                             : b.getIndexAttr(type.getDimSize(2))};
-    SmallVector<OpFoldResult> strides(3, b.getIndexAttr(1));
-    auto sliced = memref::SubViewOp::inferRankReducedResultType(
-        {type.getDimSize(2)}, type, offsets, sizes, strides);
-    lse = memref::SubViewOp::create(b, cast<MemRefType>(sliced), memref,
-                                    offsets, sizes, strides);
-  }
+  q = matrix(query, head, beginQ, lenQ, c.headDimQK);
+  k = matrix(key, group(key), beginKV, lenKV, c.headDimQK);
+  v = matrix(value, group(value), beginKV, lenKV, c.headDimV);
+  o = matrix(output, head, beginQ, rowsQ, c.headDimV);
+  if (Value memref = argument("lse"))
+    lse = sliceLse(memref);
 
   firstRow = b.muli(tileIndex, tileQ);
   row0 = b.addi(firstRow, b.muli(b.rowWave, rowsPerWave));

@@ -42,14 +42,6 @@ static const Unsupported unsupported[] = {
      "use attn-to-cpu"},
     {"sink", [](AttentionOp op) { return bool(op.getSink()); },
      "fold the sink into O and LSE afterwards, or use attn-to-cpu"},
-    {"seqlens_q", [](AttentionOp op) { return bool(op.getSeqlensQ()); },
-     "call once a batch on slices"},
-    {"seqlens_kv", [](AttentionOp op) { return bool(op.getSeqlensKv()); },
-     "call once a batch on slices"},
-    {"cu_seqlens_q", [](AttentionOp op) { return bool(op.getCuSeqlensQ()); },
-     "call once a sequence on slices"},
-    {"cu_seqlens_kv", [](AttentionOp op) { return bool(op.getCuSeqlensKv()); },
-     "call once a sequence on slices"},
     {"q_offset", [](AttentionOp op) { return bool(op.getQOffset()); },
      "slice the keys so that bottom_right or top_left applies"},
     {"kv_offset", [](AttentionOp op) { return bool(op.getKvOffset()); },
@@ -60,9 +52,6 @@ static const Unsupported unsupported[] = {
      "give the scale as an attribute"},
     {"softcap", [](AttentionOp op) { return bool(op.getSoftcap()); },
      "use attn-to-cpu"},
-    {"layout = thd",
-     [](AttentionOp op) { return op.getLayout() == Layout::thd; },
-     "call once a sequence on bshd slices"},
     {"num_kv_splits above 1",
      [](AttentionOp op) { return op.getNumKvSplits() > 1; }, "leave it out"},
 };
@@ -98,18 +87,21 @@ static bool isGlobal(Attribute space) {
 static LogicalResult verifyGrid(AttentionOp op, const KernelConfig &config,
                                 const ChipInfo &chip) {
   auto query = cast<ShapedType>(op.getQuery().getType());
-  bool headsLast = op.getLayout() == Layout::bshd;
-  int64_t batches = query.getDimSize(0),
-          heads = query.getDimSize(headsLast ? 2 : 1),
-          rows = query.getDimSize(headsLast ? 1 : 2);
+  DimMap map = getDimMap(op.getLayout());
+  int64_t heads = query.getDimSize(map.head), rows = query.getDimSize(map.seq);
+  int64_t batches = map.batch >= 0 ? query.getDimSize(map.batch) : 1;
+  int64_t tiles = ShapedType::kDynamic;
+  if (!ShapedType::isDynamic(rows))
+    tiles = llvm::divideCeil(rows, config.getTileQ());
+  // A packed sequence may need a tile more than its rows fill.
+  if (Value starts = op.getCuSeqlensQ(); starts && tiles >= 0)
+    tiles +=
+        std::max(cast<ShapedType>(starts.getType()).getDimSize(0), int64_t(1)) -
+        1;
   int64_t limit = llvm::maxUIntN(32) / (wavesPerGroup * 64);
   // Factors above the limit are clamped, so that the product cannot wrap.
   int64_t groups = 1;
-  for (int64_t factor :
-       {batches, heads,
-        ShapedType::isDynamic(rows)
-            ? ShapedType::kDynamic
-            : int64_t(llvm::divideCeil(rows, config.getTileQ()))})
+  for (int64_t factor : {batches, heads, tiles})
     if (!ShapedType::isDynamic(factor))
       groups = std::min(groups, limit + 1) * std::min(factor, limit + 1);
   if (groups <= limit)
@@ -135,7 +127,7 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
            << query.getElementType() << " and " << output.getElementType()
            << "; convert with arith.extf or arith.truncf around the op";
 
-  int64_t dqk = query.getDimSize(3), dv = output.getDimSize(3);
+  int64_t dqk = query.getShape().back(), dv = output.getShape().back();
   if (ShapedType::isDynamic(dqk) || ShapedType::isDynamic(dv))
     return op.emitOpError("expects static head dims on ")
            << chip.name << "; cast query, key, value and output to types with "
@@ -261,7 +253,7 @@ llvm::json::Value mlir::attn::getCapabilities() {
         {"head_dims", llvm::json::Object{{"min", minHeadDim},
                                          {"max", maxHeadDim},
                                          {"step", headDimStep}}},
-        {"layouts", llvm::json::Array{"bhsd", "bshd"}},
+        {"layouts", llvm::json::Array{"bhsd", "bshd", "thd"}},
         {"lse_bases", llvm::json::Array{"e", "two"}},
         {"causal", llvm::json::Array{"bottom_right", "top_left"}},
         {"row_alignment_bytes", rowAlignment},

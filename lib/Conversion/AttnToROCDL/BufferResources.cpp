@@ -94,6 +94,7 @@ private:
   LogicalResult lowerRead(vector::TransferReadOp op);
   LogicalResult lowerWrite(vector::TransferWriteOp op);
   LogicalResult lowerStore(memref::StoreOp op);
+  LogicalResult lowerLoad(memref::LoadOp op);
   bool tryDMA(vector::TransferReadOp op, const Slice &slice, Value rsrc,
               Value rowLane, Value col);
 
@@ -229,7 +230,8 @@ bool KernelRewriter::isUniform(Value value) {
     else if (isa<ROCDL::ReadfirstlaneOp, gpu::BlockIdOp>(op) ||
              op->hasTrait<OpTrait::ConstantLike>())
       result = true;
-    else if (isMemoryEffectFree(op) && op->getNumRegions() == 0)
+    else if (isa<memref::LoadOp>(op) ||
+             (isMemoryEffectFree(op) && op->getNumRegions() == 0))
       result = llvm::all_of(op->getOperands(),
                             [&](Value v) { return isUniform(v); });
     else
@@ -276,6 +278,16 @@ FailureOr<Slice> KernelRewriter::getSlice(Operation *user, Value memref) {
   auto it = slices.find(memref);
   if (it != slices.end())
     return it->second;
+  auto type = cast<MemRefType>(memref.getType());
+  if (auto whole = arguments.find(memref);
+      whole != arguments.end() && type.getRank() == 1) {
+    Slice slice;
+    slice.base = slice.argument = whole->second.pointer;
+    slice.rows = whole->second.sizes[0];
+    slice.rowStride = whole->second.strides[0];
+    slice.bytes = type.getElementTypeBitWidth() / 8;
+    return slices[memref] = slice;
+  }
   auto subview = memref.getDefiningOp<memref::SubViewOp>();
   auto argument =
       subview ? arguments.find(subview.getSource()) : arguments.end();
@@ -285,7 +297,7 @@ FailureOr<Slice> KernelRewriter::getSlice(Operation *user, Value memref) {
   const Argument &arg = argument->second;
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointAfter(subview);
-  auto type = cast<MemRefType>(subview.getSource().getType());
+  type = cast<MemRefType>(subview.getSource().getType());
   Slice slice;
   slice.bytes = type.getElementTypeBitWidth() / 8;
   // Batch and head: 64-bit arithmetic.
@@ -617,6 +629,45 @@ LogicalResult KernelRewriter::lowerStore(memref::StoreOp op) {
   return success();
 }
 
+LogicalResult KernelRewriter::lowerLoad(memref::LoadOp op) {
+  auto argument = arguments.find(op.getMemRef());
+  b.setInsertionPoint(op);
+  if (argument == arguments.end() ||
+      !llvm::all_of(op.getIndices(), [&](Value i) { return isUniform(i); })) {
+    FailureOr<Slice> slice = getSlice(op, op.getMemRef());
+    if (failed(slice))
+      return failure();
+    b.setInsertionPoint(op);
+    auto [rowUniform, rowLane] = split(op.getIndices()[0]);
+    Value rsrc = resource(*slice, rowUniform);
+    Value zero = c32(0);
+    op.replaceAllUsesWith(ROCDL::RawPtrBufferLoadOp::create(
+                              b, op.getType(), rsrc,
+                              laneOffset(*slice, rowLane, Value()), zero, zero,
+                              ArrayAttr(), ArrayAttr(), ArrayAttr())
+                              .getResult());
+    op.erase();
+    return success();
+  }
+  // One element for the whole wave: a scalar load, which has no range check.
+  Value address = argument->second.pointer;
+  for (auto [index, stride] :
+       llvm::zip(op.getIndices(), argument->second.strides)) {
+    if (matchPattern(index, m_Zero()))
+      continue;
+    Value offset = arith::MulIOp::create(
+        b, arith::ExtSIOp::create(b, b.getI64Type(), toI32(index)), stride);
+    address = LLVM::GEPOp::create(b, pointer(1), op.getType(), address,
+                                  ValueRange{offset});
+  }
+  auto load = LLVM::LoadOp::create(b, op.getType(), address);
+  load.setInvariant(true);
+  uniform[load] = true;
+  op.replaceAllUsesWith(load.getResult());
+  op.erase();
+  return success();
+}
+
 LogicalResult KernelRewriter::run() {
   rewriteSignature();
   func.walk([&](memref::DimOp op) {
@@ -638,6 +689,9 @@ LogicalResult KernelRewriter::run() {
     else if (auto store = dyn_cast<memref::StoreOp>(op))
       if (!isWorkgroup(store.getMemRef()))
         accesses.push_back(op);
+    if (auto load = dyn_cast<memref::LoadOp>(op))
+      if (!isWorkgroup(load.getMemRef()))
+        accesses.push_back(op);
   });
   for (Operation *op : accesses) {
     LogicalResult lowered =
@@ -645,6 +699,7 @@ LogicalResult KernelRewriter::run() {
             .Case([&](vector::TransferReadOp o) { return lowerRead(o); })
             .Case([&](vector::TransferWriteOp o) { return lowerWrite(o); })
             .Case([&](memref::StoreOp o) { return lowerStore(o); })
+            .Case([&](memref::LoadOp o) { return lowerLoad(o); })
             .Default([](Operation *) { return failure(); });
     if (failed(lowered))
       return failure();
@@ -652,7 +707,8 @@ LogicalResult KernelRewriter::run() {
 
   // The slices and the memref arguments have served.
   for (auto &[memref, slice] : slices)
-    memref.getDefiningOp()->erase();
+    if (Operation *subview = memref.getDefiningOp())
+      subview->erase();
   SmallVector<Operation *> subviews;
   func.walk([&](memref::SubViewOp op) { subviews.push_back(op); });
   for (Operation *op : subviews)
@@ -665,8 +721,8 @@ LogicalResult KernelRewriter::run() {
       continue;
     if (!argument.use_empty())
       return (*argument.user_begin())
-          ->emitOpError("expects kernel memrefs to be used through reads, "
-                        "writes and stores in attn-buffer-resources");
+          ->emitOpError("expects kernel memrefs to be used through loads, "
+                        "reads, writes and stores in attn-buffer-resources");
     entry.eraseArgument(i);
   }
   for (BlockArgument argument :

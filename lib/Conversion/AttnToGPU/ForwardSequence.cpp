@@ -1,0 +1,175 @@
+//===- ForwardSequence.cpp - Which rows of which sequence -----------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From a workgroup's number to its head, its sequence and its tile of rows.
+// Lengths come from memory and may hold anything: all of them are limited to
+// the tensors before anything is addressed with them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ForwardKernelImpl.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::attn;
+
+static Value subtract(WaveBuilder &b, Value x, Value y) {
+  return b.createOrFold<arith::SubIOp>(x, y);
+}
+
+/// A uniform number, limited to low..high.
+static Value clamp(WaveBuilder &b, Value x, Value low, Value high) {
+  // Pinned between the two: LLVM would make one vector instruction of them.
+  Value limited = b.pinScalar(b.mins(x, high));
+  return arith::MaxSIOp::create(b, limited, low);
+}
+
+Value ForwardKernel::boundedLength(StringRef name, Value whole) {
+  Value length = argument(name);
+  if (!length)
+    return whole;
+  if (isa<MemRefType>(length.getType()))
+    length = memref::LoadOp::create(b, length, b.toIndex(batch));
+  return clamp(b, length, b.c32(0), whole);
+}
+
+Value ForwardKernel::splitOffHead(Value divisor, Value &rest) {
+  Value id = arith::IndexCastOp::create(
+      b, b.i32, gpu::BlockIdOp::create(b, gpu::Dimension::x));
+  Value quotient = b.divide(id, divisor);
+  rest = subtract(b, id, b.createOrFold<arith::MulIOp>(quotient, divisor));
+  return quotient;
+}
+
+Value ForwardKernel::findRows() {
+  Value query = argument("query"), key = argument("key");
+  rowsQ = dim(query, map.seq);
+  Value rowsKV = dim(key, map.seq);
+  Value headsQ = dim(query, map.head);
+
+  // One grid dimension, which has the widest limit: heads run fastest, so that
+  // the XCDs, which take workgroups in turn, keep a head each and its K and V
+  // in their L2; the heaviest tiles of all causal heads come first.
+  int64_t tileQ = c.getTileQ();
+  Value tilesQ = b.divide(b.addi(rowsQ, tileQ - 1), b.c32(tileQ));
+  Value pair;
+  Value tileIndex = splitOffHead(
+      b.createOrFold<arith::MulIOp>(dim(query, map.batch), headsQ), pair);
+  batch = b.divide(pair, headsQ);
+  head = subtract(b, pair, b.createOrFold<arith::MulIOp>(batch, headsQ));
+  if (op.getCausal())
+    tileIndex = arith::SubIOp::create(b, b.addi(tilesQ, -1), tileIndex);
+  lenQ = boundedLength("seqlens_q", rowsQ);
+  lenKV = boundedLength("seqlens_kv", rowsKV);
+  hasPadRows = lenQ != rowsQ;
+  return tileIndex;
+}
+
+/// The last of the sequences first, first + step, ... (at most 64 of `count`)
+/// that begins in a slot up to `slot`; a lane looks at one.
+static Value searchStep(WaveBuilder &b, Value starts, Value first, int64_t step,
+                        Value count, Value rows, Value slot, int64_t tileQ) {
+  Value index = b.addi(first, b.muli(b.lane, step));
+  Value start = memref::LoadOp::create(b, starts, b.toIndex(index));
+  start = arith::MaxSIOp::create(b, b.mins(start, rows), b.c32(0));
+  Value begin = b.addi(b.shiftRight(start, llvm::Log2_64(tileQ)), index);
+  auto compare = [&](arith::CmpIPredicate p, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, p, x, y);
+  };
+  Value isBefore =
+      arith::AndIOp::create(b, compare(arith::CmpIPredicate::slt, index, count),
+                            compare(arith::CmpIPredicate::sle, begin, slot));
+  Value lanes = ROCDL::BallotOp::create(b, b.getI64Type(), isBefore);
+  Value before = arith::TruncIOp::create(
+      b, b.i32, math::CtPopOp::create(b, lanes).getResult());
+  // The first one always begins before, unless what we read is no order.
+  before = arith::MaxSIOp::create(b, before, b.c32(1));
+  Value found = b.addi(first, b.muli(b.addi(before, -1), step));
+  return ROCDL::ReadfirstlaneOp::create(b, b.i32, found);
+}
+
+Value ForwardKernel::findPackedRows() {
+  Value query = argument("query"), key = argument("key");
+  Value startsQ = argument("cu_seqlens_q"),
+        startsKV = argument("cu_seqlens_kv");
+  Value totalQ = dim(query, map.seq), totalKV = dim(key, map.seq);
+  Value sequences = b.addi(dim(startsQ, 0), -1);
+  int64_t tileQ = c.getTileQ(), log2 = llvm::Log2_64(tileQ);
+  Value slot = splitOffHead(dim(query, map.head), head);
+
+  // Sequence s has the slots from start / tile + s on: enough for its tiles,
+  // at most one too many, and a slot finds its sequence without adding up the
+  // tiles of those before. 64 candidates a step, far apart ones first.
+  batch = b.c32(0);
+  APInt known;
+  bool isKnown = matchPattern(sequences, m_ConstantInt(&known));
+  for (int64_t step = 64 * 64 * 64 * 64; step > 1; step /= 64) {
+    if (isKnown && known.sle(step))
+      continue;
+    auto search = [&] {
+      return searchStep(b, startsQ, batch, step, sequences, totalQ, slot,
+                        tileQ);
+    };
+    if (isKnown) {
+      batch = search();
+      continue;
+    }
+    Value isMany = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt,
+                                         sequences, b.c32(step));
+    batch =
+        b.branch(isMany, batch, [&]() -> Values { return {search()}; }).front();
+    batch = ROCDL::ReadfirstlaneOp::create(b, b.i32, batch);
+  }
+  if (!isKnown || known.sgt(1))
+    batch = searchStep(b, startsQ, batch, 1, sequences, totalQ, slot, tileQ);
+
+  Value next = b.addi(batch, 1);
+  auto load = [&](Value starts, Value index) -> Value {
+    return memref::LoadOp::create(b, starts, b.toIndex(index));
+  };
+  Value zero = b.c32(0);
+  auto range = [&](Value starts, Value total, Value &begin) {
+    begin = clamp(b, load(starts, batch), zero, total);
+    return subtract(b, clamp(b, load(starts, next), begin, total), begin);
+  };
+  lenQ = range(startsQ, totalQ, beginQ);
+  lenKV = range(startsKV, totalKV, beginKV);
+  rowsQ = lenQ;
+
+  Value first = b.addi(b.shiftRight(beginQ, log2), batch);
+  Value tilesQ = b.shiftRight(b.addi(lenQ, tileQ - 1), log2);
+  Value lse = argument("lse");
+  if (lse && op.getLseLayoutOrDefault() == LseLayout::bhs_padded) {
+    // An empty sequence too has rows of LSE to write.
+    tilesQ = arith::MaxSIOp::create(b, tilesQ, b.c32(1));
+    hasPadRows = true;
+    rowsLse = dim(lse, 2);
+  }
+  Value tileIndex = arith::MaxSIOp::create(b, subtract(b, slot, first), zero);
+  // Nothing to do in a slot too many.
+  Value exists =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, tileIndex, tilesQ);
+  auto guard = scf::IfOp::create(b, exists, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(guard.thenBlock());
+  if (op.getCausal())
+    tileIndex = subtract(b, b.addi(tilesQ, -1), tileIndex);
+  if (rowsLse) {
+    Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, tileIndex,
+                                         b.addi(tilesQ, -1));
+    padEnd = arith::SelectOp::create(b, isLast, rowsLse, zero);
+  }
+  return tileIndex;
+}
