@@ -95,9 +95,11 @@ static void addPackedEntry(Module &module, Function &callee) {
   builder.CreateRetVoid();
 }
 
-/// The relocatable object of a module in the LLVM dialect.
-static Expected<SmallVector<char, 0>>
-emitHostObject(mlir::ModuleOp module, StringRef function, unsigned optLevel) {
+/// The relocatable object or assembly of a module in the LLVM dialect.
+static Expected<SmallVector<char, 0>> emitForHost(mlir::ModuleOp module,
+                                                  StringRef function,
+                                                  unsigned optLevel,
+                                                  CodeGenFileType type) {
   auto builder = orc::JITTargetMachineBuilder::detectHost();
   if (!builder)
     return builder.takeError();
@@ -123,27 +125,26 @@ emitHostObject(mlir::ModuleOp module, StringRef function, unsigned optLevel) {
   if (Error error = optimize(llvmModule.get()))
     return std::move(error);
 
-  SmallVector<char, 0> object;
-  raw_svector_ostream os(object);
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream os(bytes);
   legacy::PassManager passes;
-  if ((*machine)->addPassesToEmitFile(passes, os, nullptr,
-                                      CodeGenFileType::ObjectFile))
-    return createStringError("the host's target emits no objects");
+  if ((*machine)->addPassesToEmitFile(passes, os, nullptr, type))
+    return createStringError("the host's target emits no such file");
   passes.run(*llvmModule);
-  return object;
+  return bytes;
 }
 
-Expected<CPUCode> compileForCPU(mlir::ModuleOp module, StringRef entry,
-                                const CPUOptions &options) {
+/// Lowers and compiles; `code.object` takes a file of `type`.
+static Error compile(mlir::ModuleOp module, StringRef entry,
+                     const CPUOptions &options,
+                     function_ref<void(mlir::PassManager &)> instrument,
+                     CodeGenFileType type, CPUCode &code) {
   initializeHost();
-  CPUCode code;
   Expected<mlir::func::FuncOp> function = findEntry(module, entry);
   if (!function)
     return function.takeError();
-  Expected<Signature> signature = getSignature(*function);
-  if (!signature)
-    return signature.takeError();
-  code.signature = std::move(*signature);
+  if (Error error = getSignature(*function).moveInto(code.signature))
+    return error;
   (*function)->setAttr(mlir::LLVM::LLVMDialect::getEmitCWrapperAttrName(),
                        mlir::UnitAttr::get(module.getContext()));
 
@@ -155,17 +156,36 @@ Expected<CPUCode> compileForCPU(mlir::ModuleOp module, StringRef entry,
     pipeline.qTile = options.qTile;
     pipeline.kvTile = options.kvTile;
     mlir::attn::buildAttnToCPUPipeline(manager, pipeline);
+    if (instrument)
+      instrument(manager);
     if (failed(manager.run(module)))
       return diagnostics.take("the module cannot be lowered for the CPU");
   }
   if (Error error = checkInterface(module, code.signature))
     return error;
-  auto object = emitHostObject(module, getInterfaceName(code.signature),
-                               options.optLevel);
-  if (!object)
-    return object.takeError();
-  code.object = std::move(*object);
+  return emitForHost(module, getInterfaceName(code.signature), options.optLevel,
+                     type)
+      .moveInto(code.object);
+}
+
+Expected<CPUCode> compileForCPU(mlir::ModuleOp module, StringRef entry,
+                                const CPUOptions &options) {
+  CPUCode code;
+  if (Error error = compile(module, entry, options, /*instrument=*/nullptr,
+                            CodeGenFileType::ObjectFile, code))
+    return std::move(error);
   return code;
+}
+
+Expected<std::string>
+emitAssemblyForCPU(mlir::ModuleOp module, StringRef entry,
+                   const CPUOptions &options,
+                   function_ref<void(mlir::PassManager &)> instrument) {
+  CPUCode code;
+  if (Error error = compile(module, entry, options, instrument,
+                            CodeGenFileType::AssemblyFile, code))
+    return std::move(error);
+  return std::string(code.object.begin(), code.object.end());
 }
 
 Expected<std::unique_ptr<CPUProgram>> CPUProgram::load(Signature signature,

@@ -47,20 +47,43 @@ Expected<CompiledModule> compileModule(StringRef path, StringRef chip,
   return compileModule(**module, chip, entry, optLevel);
 }
 
-Expected<CompiledModule> compileModule(mlir::ModuleOp module, StringRef chip,
-                                       StringRef entry, unsigned optLevel) {
+/// From the op to LLVM IR that is ready for the backend.
+static Expected<std::unique_ptr<Module>>
+translate(mlir::ModuleOp module, LLVMContext &context, StringRef chip,
+          unsigned optLevel,
+          function_ref<void(mlir::PassManager &)> instrument = nullptr) {
   FirstError diagnostics(module.getContext());
   mlir::PassManager manager(module.getContext());
   mlir::attn::AttnToROCDLOptions options;
   options.chip = chip.str();
   mlir::attn::buildAttnToROCDLPipeline(manager, options);
+  if (instrument)
+    instrument(manager);
   if (failed(manager.run(module)))
     return diagnostics.take("the module cannot be lowered for " + chip);
-  LLVMContext llvmContext;
-  auto kernels =
-      mlir::attn::translateKernels(module, llvmContext, chip, optLevel);
+  auto kernels = mlir::attn::translateKernels(module, context, chip, optLevel);
   if (failed(kernels))
     return diagnostics.take("the kernels cannot be translated");
+  return std::move(*kernels);
+}
+
+Expected<std::string>
+emitAssembly(mlir::ModuleOp module, StringRef chip, unsigned optLevel,
+             function_ref<void(mlir::PassManager &)> instrument) {
+  LLVMContext context;
+  auto kernels = translate(module, context, chip, optLevel, instrument);
+  if (!kernels)
+    return kernels.takeError();
+  return mlir::attn::emitAssembly(**kernels, chip, optLevel);
+}
+
+Expected<CompiledModule> compileModule(mlir::ModuleOp module, StringRef chip,
+                                       StringRef entry, unsigned optLevel) {
+  LLVMContext context;
+  auto kernels = translate(module, context, chip, optLevel);
+  if (!kernels)
+    return kernels.takeError();
+  FirstError diagnostics(module.getContext());
   auto object = mlir::attn::emitObject(**kernels, chip, optLevel);
   if (!object)
     return object.takeError();

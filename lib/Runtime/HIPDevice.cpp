@@ -201,7 +201,7 @@ Error HIPDevice::read(uint64_t address, uint64_t bytes,
 // Launches
 //===----------------------------------------------------------------------===//
 
-Error HIPDevice::launch(const PreparedLaunch &launch) {
+Error HIPDevice::launchOn(hip::Stream stream, const PreparedLaunch &launch) {
   assert(functions.contains(launch.kernel) && "load comes first");
   CurrentDevice current(runtime, index);
   const auto &[x, y, z] = launch.grid;

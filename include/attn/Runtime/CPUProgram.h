@@ -20,6 +20,9 @@
 namespace llvm::orc {
 class LLJIT;
 } // namespace llvm::orc
+namespace mlir {
+class PassManager;
+} // namespace mlir
 
 namespace attn::rt {
 
@@ -66,6 +69,13 @@ struct CPUCode {
 llvm::Expected<CPUCode> compileForCPU(mlir::ModuleOp module,
                                       llvm::StringRef entry,
                                       const CPUOptions &options = {});
+
+/// The assembly of what `compileForCPU` compiles; `instrument` sees the pass
+/// manager before it runs.
+llvm::Expected<std::string>
+emitAssemblyForCPU(mlir::ModuleOp module, llvm::StringRef entry,
+                   const CPUOptions &options,
+                   llvm::function_ref<void(mlir::PassManager &)> instrument);
 
 /// One entry point, ready to be called.
 class CPUProgram {

@@ -17,6 +17,10 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 
+namespace mlir {
+class PassManager;
+} // namespace mlir
+
 namespace attn::rt {
 
 /// What attn-compile writes.
@@ -37,7 +41,13 @@ llvm::Expected<CompiledModule> compileModule(mlir::ModuleOp module,
                                              llvm::StringRef entry,
                                              unsigned optLevel = 3);
 
-/// The same for the module in the file `path`.
+/// The assembly of what `compileModule` compiles; `instrument` sees the pass
+/// manager before it runs.
+llvm::Expected<std::string>
+emitAssembly(mlir::ModuleOp module, llvm::StringRef chip, unsigned optLevel,
+             llvm::function_ref<void(mlir::PassManager &)> instrument);
+
+/// `compileModule` of the module in the file `path`.
 llvm::Expected<CompiledModule> compileModule(llvm::StringRef path,
                                              llvm::StringRef chip,
                                              llvm::StringRef entry,

@@ -44,7 +44,12 @@ public:
   llvm::Error
   read(uint64_t address, uint64_t bytes,
        llvm::function_ref<llvm::Error(llvm::ArrayRef<char>)> use) override;
-  llvm::Error launch(const PreparedLaunch &launch) override;
+  llvm::Error launch(const PreparedLaunch &launch) override {
+    return launchOn(stream, launch);
+  }
+  /// Starts it on a stream of the caller (null is the default one), which
+  /// `synchronize` does not wait for.
+  llvm::Error launchOn(hip::Stream stream, const PreparedLaunch &launch);
   llvm::Error synchronize() override;
 
 private:

@@ -1,0 +1,299 @@
+//===- Describe.cpp - Modules from descriptions ---------------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Handles.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include <cmath>
+
+using namespace llvm;
+
+namespace attn::capi {
+
+namespace {
+/// One operand of the description.
+struct Operand {
+  StringRef name;
+  std::string type;
+};
+
+class Describer {
+public:
+  explicit Describer(const json::Object &root) : root(root) {}
+  Expected<std::string> run();
+
+private:
+  Error readOperands();
+  Expected<std::string> readType(StringRef name, const json::Object &operand);
+  Expected<std::string> readOptions();
+  Expected<std::string> describeAttention();
+  Expected<std::string> describeMerge();
+
+  const Operand *find(StringRef name) {
+    auto it = find_if(operands, [&](auto &o) { return o.name == name; });
+    return it == operands.end() ? nullptr : &*it;
+  }
+  /// Fails without the operand; else it counts as used.
+  Expected<const Operand *> need(StringRef name);
+  /// "%q, %k : type, type" of operands that are there.
+  static std::string join(ArrayRef<const Operand *> list);
+  Expected<std::string> outs();
+  /// " bias(%bias : type)" for each of `names` that is there.
+  std::string clauses(ArrayRef<StringRef> names);
+
+  const json::Object &root;
+  SmallVector<Operand> operands;
+  llvm::StringSet<> used;
+};
+} // namespace
+
+/// As text goes into a module, only plain words may come in.
+static bool isWord(StringRef text) {
+  return !text.empty() &&
+         all_of(text, [](char c) { return isAlnum(c) || c == '_'; }) &&
+         !isDigit(text.front());
+}
+
+static Expected<std::string> printSize(StringRef name, StringRef what,
+                                       const json::Value &value) {
+  if (value.getAsNull())
+    return std::string("?");
+  std::optional<int64_t> size = value.getAsInteger();
+  if (!size || *size < 0)
+    return createStringError(formatv("operands.{0}.{1}: expects null or "
+                                     "integers from 0, but got {2}",
+                                     name, what, value));
+  return std::to_string(*size);
+}
+
+Expected<std::string> Describer::readType(StringRef name,
+                                          const json::Object &operand) {
+  std::optional<StringRef> dtype = operand.getString("dtype");
+  // MLIR refuses words that are no type.
+  if (!dtype || !isWord(*dtype))
+    return createStringError(
+        formatv("operands.{0}.dtype: expects the name of a type", name));
+  const json::Array *shape = operand.getArray("shape");
+  if (!shape)
+    return createStringError(
+        formatv("operands.{0}.shape: expects an array", name));
+  if (shape->empty())
+    return dtype->str();
+  std::string sizes, strides;
+  for (const json::Value &value : *shape) {
+    Expected<std::string> size = printSize(name, "shape", value);
+    if (!size)
+      return size.takeError();
+    sizes += *size + "x";
+  }
+  const json::Value *layout = operand.get("strides");
+  if (!layout || layout->getAsNull())
+    return formatv("memref<{0}{1}>", sizes, *dtype).str();
+  const json::Array *list = layout->getAsArray();
+  if (!list || list->size() != shape->size())
+    return createStringError(formatv(
+        "operands.{0}.strides: expects an array of {1}", name, shape->size()));
+  for (const json::Value &value : *list) {
+    Expected<std::string> stride = printSize(name, "strides", value);
+    if (!stride)
+      return stride.takeError();
+    strides += (strides.empty() ? "" : ", ") + *stride;
+  }
+  return formatv("memref<{0}{1}, strided<[{2}]>>", sizes, *dtype, strides)
+      .str();
+}
+
+Error Describer::readOperands() {
+  const json::Object *object = root.getObject("operands");
+  if (!object)
+    return createStringError("operands: expects an object");
+  for (const auto &[name, value] : *object) {
+    const json::Object *operand = value.getAsObject();
+    if (!isWord(name) || !operand)
+      return createStringError(
+          "operands: expects names with objects, but got '" + StringRef(name) +
+          "'");
+    Expected<std::string> type = readType(name, *operand);
+    if (!type)
+      return type.takeError();
+    operands.push_back({name, std::move(*type)});
+  }
+  // An object has no order; a function does.
+  sort(operands, [](auto &a, auto &b) { return a.name < b.name; });
+  return Error::success();
+}
+
+Expected<std::string> Describer::readOptions() {
+  const json::Value *value = root.get("options");
+  if (!value)
+    return std::string();
+  const json::Object *object = value->getAsObject();
+  if (!object)
+    return createStringError("options: expects an object");
+  SmallVector<std::string> parts;
+  for (const auto &[name, option] : *object) {
+    if (!isWord(name))
+      return createStringError("options: expects names, but got '" +
+                               StringRef(name) + "'");
+    bool isFloat = name == "scale" || name == "softcap";
+    std::optional<double> number = option.getAsNumber();
+    if (std::optional<bool> flag = option.getAsBoolean()) {
+      if (*flag)
+        parts.push_back(name.str());
+    } else if (isFloat && number && std::isfinite(*number)) {
+      // As many digits as tell every double from its neighbours.
+      parts.push_back(
+          formatv("{0} = {1}", name.str(), formatv("{0:e17}", *number)));
+    } else if (std::optional<int64_t> integer =
+                   isFloat ? std::nullopt : option.getAsInteger()) {
+      parts.push_back(formatv("{0} = {1}", name.str(), *integer));
+    } else if (std::optional<StringRef> word = option.getAsString();
+               !isFloat && word && isWord(*word)) {
+      parts.push_back(formatv("{0} = {1}", name.str(), *word));
+    } else {
+      return createStringError(formatv("options.{0}: expects {1}, but got {2}",
+                                       name.str(),
+                                       isFloat ? "a finite number"
+                                               : "an integer, a boolean or a "
+                                                 "name",
+                                       option));
+    }
+  }
+  sort(parts);
+  return parts.empty() ? "" : " {" + llvm::join(parts, ", ") + "}";
+}
+
+Expected<const Operand *> Describer::need(StringRef name) {
+  used.insert(name);
+  if (const Operand *operand = find(name))
+    return operand;
+  return createStringError("operands." + name + ": expects an object");
+}
+
+std::string Describer::join(ArrayRef<const Operand *> list) {
+  std::string values, types;
+  for (const Operand *operand : list) {
+    values += (values.empty() ? "%" : ", %") + operand->name.str();
+    types += (types.empty() ? "" : ", ") + operand->type;
+  }
+  return values + " : " + types;
+}
+
+Expected<std::string> Describer::outs() {
+  Expected<const Operand *> output = need("output");
+  if (!output)
+    return output.takeError();
+  SmallVector<const Operand *> list = {*output};
+  used.insert("lse");
+  if (const Operand *lse = find("lse"))
+    list.push_back(lse);
+  Expected<std::string> options = readOptions();
+  if (!options)
+    return options.takeError();
+  return " outs(" + join(list) + ")" + *options;
+}
+
+std::string Describer::clauses(ArrayRef<StringRef> names) {
+  std::string text;
+  for (StringRef name : names) {
+    used.insert(name);
+    if (const Operand *operand = find(name))
+      text += formatv(" {0}({1})", name, join(operand));
+  }
+  return text;
+}
+
+Expected<std::string> Describer::describeAttention() {
+  SmallVector<const Operand *> inputs;
+  for (StringRef name : {"q", "k", "v"}) {
+    Expected<const Operand *> operand = need(name);
+    if (!operand)
+      return operand.takeError();
+    inputs.push_back(*operand);
+  }
+  std::string optional =
+      clauses({"bias", "mask", "alibi_slopes", "sink", "seqlens_q",
+               "seqlens_kv", "cu_seqlens_q", "cu_seqlens_kv", "q_offset",
+               "kv_offset", "block_table", "scale_value"});
+  Expected<std::string> destinations = outs();
+  if (!destinations)
+    return destinations.takeError();
+  return "attn.attention ins(" + join(inputs) + ")" + optional + *destinations;
+}
+
+Expected<std::string> Describer::describeMerge() {
+  std::string states;
+  for (unsigned i = 0; i == 0 || find("o" + std::to_string(i)); ++i) {
+    // The names in `used` are copies.
+    Expected<const Operand *> output = need("o" + std::to_string(i));
+    if (!output)
+      return output.takeError();
+    Expected<const Operand *> lse = need("lse" + std::to_string(i));
+    if (!lse)
+      return lse.takeError();
+    states += (i ? ", (" : "(") + join({*output, *lse}) + ")";
+  }
+  std::string sink = clauses({"sink"});
+  Expected<std::string> destinations = outs();
+  if (!destinations)
+    return destinations.takeError();
+  return "attn.merge_states " + states + sink + *destinations;
+}
+
+Expected<std::string> Describer::run() {
+  for (const auto &[name, value] : root)
+    if (name != "op" && name != "operands" && name != "options")
+      return createStringError("expects op, operands and options, but got '" +
+                               StringRef(name) + "'");
+  if (Error error = readOperands())
+    return std::move(error);
+  StringRef op = root.getString("op").value_or("");
+  if (op != "attention" && op != "merge_states")
+    return createStringError("op: expects \"attention\" or \"merge_states\"");
+  Expected<std::string> body =
+      op == "attention" ? describeAttention() : describeMerge();
+  if (!body)
+    return body.takeError();
+  std::string arguments;
+  for (const Operand &operand : operands) {
+    if (!used.contains(operand.name))
+      return createStringError(
+          formatv("operands: expects operands of {0}, but got '{1}'", op,
+                  operand.name));
+    arguments +=
+        formatv("{0}\n    %{1}: {2} {{attn.name = \"{1}\"}",
+                arguments.empty() ? "" : ",", operand.name, operand.type);
+  }
+  return formatv("func.func @{0}({1}) {{\n  {2}\n  return\n}\n", op, arguments,
+                 *body)
+      .str();
+}
+
+Expected<std::string> describe(StringRef text) {
+  Expected<json::Value> value = json::parse(text);
+  if (!value)
+    return value.takeError();
+  const json::Object *root = value->getAsObject();
+  if (!root)
+    return createStringError("expects a JSON object");
+  return Describer(*root).run();
+}
+
+} // namespace attn::capi
+
+using namespace attn::capi;
+
+attnResult attnDescribe(const char *json, size_t size, attnBlob *text) {
+  Expected<std::string> module = describe(StringRef(json, size));
+  if (!module)
+    return toResult(withCode(ATTN_INVALID_ARGUMENT, module.takeError()));
+  *text = makeBlob(*module);
+  return nullptr;
+}

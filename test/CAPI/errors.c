@@ -1,0 +1,280 @@
+/* What the C API says of wrong inputs: the code, and the message word for word
+ * where it is ours. Prints a line for every disagreement. */
+
+#include <attn-c/Attn.h>
+#include <stdio.h>
+#include <string.h>
+
+static int failures;
+
+static void expect(const char *what, attnResult result, attnCode code,
+                   const char *message) {
+  const char *got = attnResultGetMessage(result);
+  if (attnResultGetCode(result) != code || strstr(got, message) == NULL ||
+      strchr(got, '\n') != NULL) {
+    printf("%s: expects code %d and '%s', but got code %d and '%s'\n", what,
+           (int)code, message, (int)attnResultGetCode(result), got);
+    ++failures;
+  }
+  attnResultDestroy(result);
+}
+
+static attnResult compile(const char *json, const char *target,
+                          attnProgram *program) {
+  attnCompileOptions options = {sizeof(options), target, NULL, 0};
+  return attnCompileDescription(json, strlen(json), &options, program);
+}
+
+static attnResult compileText(const char *text, attnProgram *program) {
+  attnCompileOptions options = {sizeof(options), "cpu", NULL, 0};
+  return attnCompile(text, strlen(text), &options, program);
+}
+
+#define OPERAND(NAME, LENGTH)                                                  \
+  "\"" NAME "\": {\"dtype\": \"f32\", \"shape\": [1, null, " LENGTH ", 8]}"
+#define INPUTS                                                                 \
+  OPERAND("q", "null") "," OPERAND("k", "null") "," OPERAND("v", "null")
+#define DESCRIBE(MORE, OPTIONS)                                                \
+  "{\"op\": \"attention\", \"operands\": {" INPUTS                             \
+  "," OPERAND("output", "null") MORE "}, \"options\": {" OPTIONS "}}"
+#define LSE ", \"lse\": {\"dtype\": \"f32\", \"shape\": [1, null, null]}"
+#define LENGTHS ", \"seqlens_kv\": {\"dtype\": \"i32\", \"shape\": [1]}"
+
+static void testDescriptions(void) {
+  attnProgram program;
+  expect("no JSON", compile("{", "cpu", &program), ATTN_INVALID_ARGUMENT, "");
+  expect("unknown key", compile("{\"operation\": 1}", "cpu", &program),
+         ATTN_INVALID_ARGUMENT,
+         "expects op, operands and options, but got 'operation'");
+  expect("no operands", compile("{\"op\": \"attention\"}", "cpu", &program),
+         ATTN_INVALID_ARGUMENT, "operands: expects an object");
+  expect("no op", compile("{\"operands\": {}}", "cpu", &program),
+         ATTN_INVALID_ARGUMENT,
+         "op: expects \"attention\" or \"merge_states\"");
+  expect("no output",
+         compile("{\"op\": \"attention\", \"operands\": {" INPUTS "}}", "cpu",
+                 &program),
+         ATTN_INVALID_ARGUMENT, "operands.output: expects an object");
+  expect("unknown operand",
+         compile(DESCRIBE("," OPERAND("w", "null"), ""), "cpu", &program),
+         ATTN_INVALID_ARGUMENT,
+         "operands: expects operands of attention, but got 'w'");
+  expect("text in place of a type",
+         compile("{\"op\": \"attention\", \"operands\": {\"q\": {\"dtype\": "
+                 "\"f32> func.func\", \"shape\": [1]}}}",
+                 "cpu", &program),
+         ATTN_INVALID_ARGUMENT, "operands.q.dtype: expects the name of a type");
+  expect("negative size",
+         compile("{\"op\": \"attention\", \"operands\": {\"q\": {\"dtype\": "
+                 "\"f32\", \"shape\": [-1]}}}",
+                 "cpu", &program),
+         ATTN_INVALID_ARGUMENT,
+         "operands.q.shape: expects null or integers from 0, but got -1");
+  expect("no number", compile(DESCRIBE("", "\"scale\": true"), "cpu", &program),
+         ATTN_INVALID_ARGUMENT, "");
+  expect("refused by the verifier",
+         compile(DESCRIBE("", "\"window_left\": -2"), "cpu", &program),
+         ATTN_INVALID_ARGUMENT, "");
+  expect("unknown target", compile(DESCRIBE("", ""), "gfx90a", &program),
+         ATTN_INVALID_ARGUMENT,
+         "target: expects cpu, gfx942 or gfx950, but got 'gfx90a'");
+  expect("a head dim the chip lacks",
+         compile("{\"op\": \"attention\", \"operands\": {"
+                 "\"q\": {\"dtype\": \"f16\", \"shape\": [1, 1, 4, 3]},"
+                 "\"k\": {\"dtype\": \"f16\", \"shape\": [1, 1, 4, 3]},"
+                 "\"v\": {\"dtype\": \"f16\", \"shape\": [1, 1, 4, 3]},"
+                 "\"output\": {\"dtype\": \"f16\", \"shape\": [1, 1, 4, 3]}}}",
+                 "gfx950", &program),
+         ATTN_UNSUPPORTED, "");
+}
+
+static void testTexts(void) {
+  attnProgram program;
+  attnCompileOptions options = {sizeof(options), "cpu", "there", 3};
+  expect("no module", compileText("func.func @main(", &program),
+         ATTN_INVALID_ARGUMENT, "module:1:");
+  expect("no function", compileText("module {}", &program),
+         ATTN_INVALID_ARGUMENT, "");
+  expect("no such function", attnCompile("module {}", 9, &options, &program),
+         ATTN_INVALID_ARGUMENT, "expects a function called 'there'");
+  options.optLevel = 4;
+  expect("level", attnCompile("module {}", 9, &options, &program),
+         ATTN_INVALID_ARGUMENT, "optLevel: expects 0 to 3, but got 4");
+  options.structSize = 1;
+  expect("no options", attnCompile("module {}", 9, &options, &program),
+         ATTN_INVALID_ARGUMENT, "expects options with structSize at least");
+}
+
+static void testDevices(void) {
+  attnDevice device, emulator;
+  attnKernel kernel;
+  attnProgram program;
+  attnDeviceOptions options = {sizeof(options), 1, NULL};
+  expect("index", attnDeviceCreate(ATTN_DEVICE_CPU, &options, &device),
+         ATTN_INVALID_ARGUMENT, "index: expects 0, or more for HIP, but got 1");
+  options.index = 0;
+  options.checks = "all";
+  expect("checks", attnDeviceCreate(ATTN_DEVICE_CPU, &options, &device),
+         ATTN_INVALID_ARGUMENT, "checks: expects the emulator");
+  options.checks = "rases";
+  expect("unknown check",
+         attnDeviceCreate(ATTN_DEVICE_EMULATOR, &options, &device),
+         ATTN_INVALID_ARGUMENT, "rases");
+  expect("a program for the CPU", compile(DESCRIBE("", ""), "cpu", &program),
+         ATTN_SUCCESS, "");
+  expect("emulator", attnDeviceCreate(ATTN_DEVICE_EMULATOR, NULL, &emulator),
+         ATTN_SUCCESS, "");
+  expect("the CPU's program on the emulator",
+         attnKernelLoad(emulator, program, &kernel), ATTN_INVALID_ARGUMENT,
+         "expects a program for a chip, but got one for cpu");
+  attnDeviceDestroy(emulator);
+  attnProgramDestroy(program);
+}
+
+static float data[2 * 6 * 8];
+static int32_t length;
+static const int64_t six[] = {1, 2, 6, 8}, three[] = {1, 3, 6, 8},
+                     five[] = {1, 2, 5, 8};
+
+/* q, k, v, output, lse, seqlens_kv */
+static attnBuffer buffers[6];
+
+static void resetBuffers(void) {
+  static const char *const names[] = {"q",      "k",   "v",
+                                      "output", "lse", "seqlens_kv"};
+  static const int64_t one[] = {1};
+  for (int i = 0; i < 6; ++i) {
+    attnBuffer buffer = {names[i], data, "f32", i == 4 ? 3 : 4, six, NULL};
+    buffers[i] = buffer;
+  }
+  buffers[5].data = &length;
+  buffers[5].dtype = "i32";
+  buffers[5].rank = 1;
+  buffers[5].shape = one;
+  length = 6;
+}
+
+static void testLaunches(void) {
+  attnDevice device;
+  attnKernel kernel;
+  attnProgram program;
+  expect("compile", compile(DESCRIBE(LSE LENGTHS, ""), "cpu", &program),
+         ATTN_SUCCESS, "");
+  expect("device", attnDeviceCreate(ATTN_DEVICE_CPU, NULL, &device),
+         ATTN_SUCCESS, "");
+  expect("load", attnKernelLoad(device, program, &kernel), ATTN_SUCCESS, "");
+
+  resetBuffers();
+  buffers[4] = buffers[5];
+  expect("no lse", attnKernelLaunch(kernel, buffers, 5, NULL),
+         ATTN_INVALID_ARGUMENT,
+         "expects a buffer 'lse', which the program writes, but got none");
+  resetBuffers();
+  buffers[1].name = "q";
+  expect("twice", attnKernelLaunch(kernel, buffers, 6, NULL),
+         ATTN_INVALID_ARGUMENT, "expects every buffer once, but got two 'q'");
+  buffers[1].name = "key";
+  expect("unknown name", attnKernelLaunch(kernel, buffers, 6, NULL),
+         ATTN_INVALID_ARGUMENT, "but got 'key'");
+  resetBuffers();
+  buffers[0].dtype = "f16";
+  expect("type", attnKernelLaunch(kernel, buffers, 6, NULL),
+         ATTN_INVALID_ARGUMENT, "buffer 'q': expects f32, but got f16");
+  resetBuffers();
+  buffers[0].dtype = "float";
+  expect("no type", attnKernelLaunch(kernel, buffers, 6, NULL),
+         ATTN_INVALID_ARGUMENT,
+         "buffer 'q': expects a dtype of MLIR, but got 'float'");
+  resetBuffers();
+  buffers[0].rank = 3;
+  expect("rank", attnKernelLaunch(kernel, buffers, 6, NULL),
+         ATTN_INVALID_ARGUMENT, "buffer 'q': expects rank 4, but got 3");
+  resetBuffers();
+  buffers[2].shape = five;
+  expect("lengths of key and value", attnKernelLaunch(kernel, buffers, 6, NULL),
+         ATTN_INVALID_ARGUMENT,
+         "buffer 'v': expects dimension 2 to be 6 (k.d2, from dimension 2 of "
+         "'k'), but got 5");
+  resetBuffers();
+  buffers[1].shape = buffers[2].shape = three;
+  expect("heads", attnKernelLaunch(kernel, buffers, 6, NULL),
+         ATTN_INVALID_ARGUMENT,
+         "expects the number of query heads to be a multiple of "
+         "that of key and value heads, but got 2 and 3");
+  resetBuffers();
+  buffers[3].strides = five;
+  expect("strides of a contiguous operand",
+         attnKernelLaunch(kernel, buffers, 6, NULL), ATTN_INVALID_ARGUMENT,
+         "buffer 'output': expects stride 1 to be 48, but got 2");
+  resetBuffers();
+  buffers[0].data = NULL;
+  expect("NULL", attnKernelLaunch(kernel, buffers, 6, NULL),
+         ATTN_INVALID_ARGUMENT, "buffer 'q': expects memory, but got NULL");
+  resetBuffers();
+  buffers[0].data = (char *)data + 1;
+  expect("alignment", attnKernelLaunch(kernel, buffers, 6, NULL),
+         ATTN_INVALID_ARGUMENT,
+         "buffer 'q': expects an address that is a multiple of 4");
+  resetBuffers();
+  length = 7;
+  expect("too long", attnKernelLaunch(kernel, buffers, 6, NULL),
+         ATTN_INVALID_ARGUMENT,
+         "buffer 'seqlens_kv': expects element 0 to be 0 to 6, but got 7");
+  resetBuffers();
+  expect("a stream", attnKernelLaunch(kernel, buffers, 6, &length),
+         ATTN_INVALID_ARGUMENT, "expects a stream for HIP only");
+  expect("right", attnKernelLaunch(kernel, buffers, 6, NULL), ATTN_SUCCESS, "");
+
+  attnKernelDestroy(kernel);
+  attnDeviceDestroy(device);
+  attnProgramDestroy(program);
+}
+
+static void testBytes(void) {
+  attnProgram program, copy;
+  attnBlob blob;
+  static char damaged[1 << 20];
+  expect("compile", compile(DESCRIBE("", ""), "cpu", &program), ATTN_SUCCESS,
+         "");
+  expect("serialize", attnProgramSerialize(program, &blob), ATTN_SUCCESS, "");
+  size_t size = attnBlobGetSize(blob);
+  if (size > sizeof(damaged)) {
+    printf("the program has %zu bytes\n", size);
+    ++failures;
+    return;
+  }
+  memcpy(damaged, attnBlobGetData(blob), size);
+  expect("no bytes", attnProgramDeserialize(damaged, 0, &copy),
+         ATTN_INVALID_ARGUMENT, "expects a serialized program");
+  expect("cut off", attnProgramDeserialize(damaged, size - 1, &copy),
+         ATTN_INVALID_ARGUMENT, "the serialized program is damaged");
+  damaged[size / 2] ^= 1;
+  expect("a wrong bit", attnProgramDeserialize(damaged, size, &copy),
+         ATTN_INVALID_ARGUMENT, "the serialized program is damaged");
+  expect("all of it",
+         attnProgramDeserialize(attnBlobGetData(blob), size, &copy),
+         ATTN_SUCCESS, "");
+  if (strcmp(attnProgramGetInterface(program), attnProgramGetInterface(copy)) ||
+      strcmp(attnProgramGetManifest(program), attnProgramGetManifest(copy))) {
+    printf("the copy of a program is another one\n");
+    ++failures;
+  }
+  attnBlobDestroy(blob);
+  attnProgramDestroy(program);
+  attnProgramDestroy(copy);
+}
+
+int main(void) {
+  testDescriptions();
+  testTexts();
+  testDevices();
+  testLaunches();
+  testBytes();
+  /* Destroying nothing is nothing. */
+  attnResultDestroy(NULL);
+  attnBlobDestroy(NULL);
+  attnProgramDestroy(NULL);
+  attnDeviceDestroy(NULL);
+  attnKernelDestroy(NULL);
+  return failures != 0;
+}

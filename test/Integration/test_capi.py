@@ -1,0 +1,57 @@
+"""The C API, from programs that are compiled as C11."""
+
+import os
+import subprocess
+
+import attn_program
+import pytest
+from repository import ROOT
+
+LIBRARY = attn_program.BUILD / "lib" / "libAttnC.so"
+FLAGS = "-std=c11 -Wall -Wextra -Werror -pedantic".split()
+
+
+@pytest.fixture(scope="module")
+def run_c(tmp_path_factory):
+    """Compiles a file of test/CAPI once and runs it."""
+    folder = tmp_path_factory.mktemp("capi")
+
+    def run(name, *arguments):
+        program = folder / name
+        if not program.exists():
+            source = ROOT / "test/CAPI" / f"{name}.c"
+            command = ["clang-22", *FLAGS, f"-I{ROOT / 'include'}", source, "-o", program]
+            subprocess.run([*command, LIBRARY, "-lm"], check=True)
+        env = dict(os.environ, LD_LIBRARY_PATH=str(LIBRARY.parent))
+        done = subprocess.run(
+            [program, *arguments], check=False, capture_output=True, text=True, env=env
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+@pytest.mark.parametrize("where", ["cpu", "emulator gfx942", "emulator gfx950"])
+def test_attention_with_lse_from_c(run_c, where):
+    assert run_c("attention", *where.split()) == "LSE of row 0: 1.09861\n"
+
+
+def test_wrong_inputs_from_c(run_c):
+    assert run_c("errors") == ""
+
+
+def test_only_attn_symbols_are_exported():
+    command = ["nm", "-D", "--defined-only", LIBRARY]
+    listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    names = [line.split()[-1] for line in listing.splitlines()]
+    assert "attnKernelLaunch" in names
+    assert [name for name in names if not name.startswith("attn")] == []
+
+
+@pytest.mark.parametrize("header", sorted((ROOT / "include/attn-c").glob("*.h")), ids=lambda p: p.name)
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_a_header_stands_alone(header, language):
+    standard = {"c": "-std=c11", "c++": "-std=c++17"}[language]
+    command = ["clang-22", "-x", language, standard, *FLAGS[1:], "-fsyntax-only"]
+    subprocess.run([*command, f"-I{ROOT / 'include'}", header], check=True)
