@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Sections in order. A page of docs/ that is not named here goes to "More".
 SECTIONS = {
     "Start": ["Tutorial", "Running", "Report"],
-    "How to": ["Embedding", "Tuning", "Debugging", "AddingAChip"],
+    "How to": ["Embedding", "CAPI", "Python", "HIP", "Tuning", "Debugging", "AddingAChip"],
     "How it works": [
         "Semantics", "Architecture", "Lowering", "Emulator", "EmulatorInstructions",
         "Timing", "Performance", "Comparison",
