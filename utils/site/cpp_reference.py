@@ -7,8 +7,8 @@ line), with its comment as text and the rest, comments of members included, as c
 
 import re
 
-RULE = re.compile(r"^(?://|/\*)===-.*$|^//===-+===//$|^\\?\|\*===-.*$")
 NAME = [
+    re.compile(r"\btypedef\s+struct\s+\w+\s*\*\s*(\w+);"),
     re.compile(r"\b(?:class|struct|enum class|enum|union)\s+(?:\w+\([^)]*\)\s+)?(\w+)[^;()]*[{;]"),
     re.compile(r"\busing\s+(\w+)\s*="),
     re.compile(r"#define\s+(\w+)"),
@@ -105,11 +105,31 @@ def prose(lines):
     )
 
 
+def line_comments(text):
+    """Text with C's block comments at the start of lines as `//` or `///` ones."""
+
+    def convert(match):
+        indent, mark, body = match.groups()
+        if "===-" in body:  # a file's first lines, or a divider
+            return ""
+        lines = [re.sub(r"^\s*\*? ?", "", line).rstrip() for line in body.strip().split("\n")]
+        return "\n".join(f"{indent}{'///' if mark else '//'} {line}".rstrip() for line in lines)
+
+    return re.sub(r"^([ \t]*)/\*(\*?)(.*?)\*/[ \t]*(?=\n)", convert, text, flags=re.S | re.M)
+
+
 def page(path, include):
     """Markdown for the header `path`, which is included as `include`."""
-    lines = path.read_text().split("\n")
+    text = path.read_text()
+    if include.startswith("attn-c"):
+        text = line_comments(text).lstrip("\n")
+        export = "ATTN_C_API "
+        text = re.sub(rf"^ {{{len(export)},}}", lambda m: m[0][len(export) :], text, flags=re.M)
+        text = text.replace(export, "")
+        text = re.sub(r"^ATTN_C_(BEGIN|END)$", "", text, flags=re.M)
+    lines = text.split("\n")
     start = 0
-    while start < len(lines) and lines[start].startswith(("//", "/*", "|*", "\\*")):
+    while start < len(lines) and lines[start].startswith("//"):
         start += 1
     language = "c" if include.startswith("attn-c") else "c++"
     out = [f"# {include}", "", f"```{language}", f'#include "{include}"', "```", ""]
@@ -117,7 +137,7 @@ def page(path, include):
     body, skipping = [], 0
     for line in lines[start:]:
         # Macros around declarations, namespaces and forward declarations of others.
-        if re.match(r"#(?!define ATTN_[A-Z]+\()|^\} // namespace|extern \"C\"|^namespace [\w:]+ \{$", line):
+        if re.match(r"#(?!define ATTN_\w+(\(| \d))|^\} // namespace|extern \"C\"|^namespace [\w:]+ \{$", line):
             body.append("")
             continue
         body.append(line)
