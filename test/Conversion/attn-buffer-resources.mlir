@@ -64,7 +64,7 @@ func.func @ragged(%q: memref<1x2x16x72xf16>, %k: memref<1x2x16x72xf16>, %v: memr
 // has a record.
 // CHECK-LABEL: gpu.func @padded_attention
 // CHECK:         %[[AT:.*]] = llvm.getelementptr {{.*}} -> !llvm.ptr<1>, i32
-// CHECK:         %[[N:.*]] = llvm.load %[[AT]] invariant : !llvm.ptr<1> -> i32
+// CHECK:         %[[N:.*]] = llvm.load %[[AT]] invariant {alignment = 4 : i64} : !llvm.ptr<1> -> i32
 // CHECK:         %[[MOST:.*]] = arith.minsi %[[N]], %c20_i32
 // CHECK:         %[[PIN:.*]] = llvm.inline_asm {{.*}} %[[MOST]]
 // CHECK:         arith.maxsi %[[PIN]]

@@ -93,3 +93,27 @@ func.func @splits(%q: memref<1x2x16x64xf16>, %o: memref<1x2x16x64xf16>) {
   attn.attention ins(%q, %q, %q : memref<1x2x16x64xf16>, memref<1x2x16x64xf16>, memref<1x2x16x64xf16>) outs(%o : memref<1x2x16x64xf16>) {num_kv_splits = 2}
   return
 }
+
+// -----
+
+func.func @merge(%o: memref<4x8xf64>, %l: memref<4xf32>, %out: memref<4x8xf64>) {
+  // expected-error @+1 {{expects outputs of element type f16, bf16, f32 on gfx942, but got 'f64' and 'f64'; convert around the op}}
+  attn.merge_states (%o, %l : memref<4x8xf64>, memref<4xf32>) outs(%out : memref<4x8xf64>)
+  return
+}
+
+// -----
+
+func.func @merge_space(%o: memref<4x8xf32, 3>, %l: memref<4xf32>, %out: memref<4x8xf32>) {
+  // expected-error @+1 {{expects operands in global memory on gfx942, but got memory space 3 : i64}}
+  attn.merge_states (%o, %l : memref<4x8xf32, 3>, memref<4xf32>) outs(%out : memref<4x8xf32>)
+  return
+}
+
+// -----
+
+func.func @merge_inner_stride(%o: memref<4x8xf32, strided<[?, ?]>>, %l: memref<4xf32>, %out: memref<4x8xf32>) {
+  // expected-error @+1 {{expects a static inner stride of 1 on gfx942}}
+  attn.merge_states (%o, %l : memref<4x8xf32, strided<[?, ?]>>, memref<4xf32>) outs(%out : memref<4x8xf32>)
+  return
+}

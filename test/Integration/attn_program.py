@@ -171,21 +171,31 @@ class Problem:
 
 @dataclass
 class Merge:
-    """One attn.merge_states of [(O, LSE), ...], arrays or views."""
+    """One attn.merge_states of [(O, LSE), ...], arrays or views.
+
+    stacked: the one state has a first dim that counts states. in_place: the
+    first state is the destination.
+    """
 
     states: list
     options: dict = field(default_factory=dict)
     out: object = None
     lse: object = True
+    out_type: object = None
     dynamic: bool = False
     tensors: bool = False
+    stacked: bool = False
+    in_place: bool = False
 
     def __post_init__(self):
         out, lse = self.states[0]
+        lead = 1 if self.stacked else 0
+        if self.in_place:
+            self.out, self.lse = out, lse
         if self.out is None:
-            self.out = np.full(out.shape, np.nan, out.dtype)
+            self.out = np.full(out.shape[lead:], np.nan, self.out_type or out.dtype)
         if self.lse is True:
-            self.lse = np.full(lse.shape, np.nan, np.float32)
+            self.lse = np.full(lse.shape[lead:], np.nan, np.float32)
 
     @property
     def has_lse(self):
@@ -234,9 +244,10 @@ def run_all(problems, device=Device("cpu"), extra_args=()):
             command += ["--in", f"{name}={folder / name}.npy"]
         outputs = {}
         for n, problem in enumerate(problems):
-            outputs[f"output_{n}"] = problem.out
+            out_name, lse_name = _destination_names(n, problem)
+            outputs[out_name] = problem.out
             if problem.has_lse:
-                outputs[f"lse_{n}"] = problem.lse
+                outputs[lse_name] = problem.lse
         for name in outputs:
             command += ["--out", f"{name}={folder / name}.result.npy"]
         done = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -249,12 +260,20 @@ def run_all(problems, device=Device("cpu"), extra_args=()):
         }
     results = []
     for n, problem in enumerate(problems):
-        out, out_buffer = _window(problem.out, loaded[f"output_{n}"])
+        out_name, lse_name = _destination_names(n, problem)
+        out, out_buffer = _window(problem.out, loaded[out_name])
         lse, lse_buffer = None, None
         if problem.has_lse:
-            lse, lse_buffer = _window(problem.lse, loaded[f"lse_{n}"])
+            lse, lse_buffer = _window(problem.lse, loaded[lse_name])
         results.append(Result(out, lse, out_buffer, lse_buffer))
     return results
+
+
+def _destination_names(n, problem):
+    """The names of the arguments or results that hold O and LSE."""
+    if isinstance(problem, Merge) and problem.in_place:
+        return f"o0_{n}", f"s0_{n}"
+    return f"output_{n}", f"lse_{n}"
 
 
 def tool(name):
@@ -329,21 +348,21 @@ class _Builder:
         self._add_op(n, problem, f"attn.attention ins({_typed(ins)}){clauses}")
 
     def _add_merge(self, n, problem):
-        states = []
+        states, first = [], None
         for m, (out, lse) in enumerate(problem.states):
             pair = self._add(n, problem, f"o{m}", out), self._add(n, problem, f"s{m}", lse)
             states.append(f"({_typed(pair)})")
+            first = first or pair
         clauses = ""
         if "sink" in problem.options:
             value, type_ = self._option(n, problem, "sink")
             clauses = f" sink({value} : {type_})"
-        self._add_op(n, problem, f"attn.merge_states {', '.join(states)}{clauses}")
+        outs = first if problem.in_place else None
+        self._add_op(n, problem, f"attn.merge_states {', '.join(states)}{clauses}", outs)
 
-    def _add_op(self, n, problem, text):
+    def _add_op(self, n, problem, text, outs=None):
         """Adds the op with its destinations, and the results it returns on tensors."""
-        outs = [self._destination(n, problem, "output", problem.out)]
-        if problem.has_lse:
-            outs.append(self._destination(n, problem, "lse", problem.lse))
+        outs = outs or self._destinations(n, problem)
         results = ""
         if problem.tensors:
             names = [f"%o{n}", f"%s{n}"][: len(outs)]
@@ -352,6 +371,12 @@ class _Builder:
                 self.results.append(f'{type_} {{attn.name = "{name}_{n}"}}')
                 self.returned.append((value, type_))
         self.body.append(f"{results}{text} outs({_typed(outs)}){_attributes(problem.options)}")
+
+    def _destinations(self, n, problem):
+        outs = [self._destination(n, problem, "output", problem.out)]
+        if problem.has_lse:
+            outs.append(self._destination(n, problem, "lse", problem.lse))
+        return outs
 
     def _destination(self, n, problem, name, x):
         if not problem.tensors:

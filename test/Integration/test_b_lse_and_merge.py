@@ -99,7 +99,7 @@ def test_B4_merge_of_inputs_with_different_strides(device, strided):
     compare.assert_close(result.lse, np.full((h, t), LN(2)), rtol=1e-6)
 
 
-@pytest.mark.needs("merge", "sink")
+@pytest.mark.needs("merge")
 @pytest.mark.parametrize("form", ["memref", "dynamic", "tensor"])
 def test_merge_of_many_states(device, form):
     rng = np.random.default_rng(5)
@@ -123,6 +123,83 @@ def test_merge_of_many_states(device, form):
         out, lse = attn_reference.merge_states(states, sink=broadcast, lse_base=base)
         compare.assert_close(result.out, out, rtol=1e-5, atol=1e-6, what=f"{options}: O")
         compare.assert_close(result.lse, lse, rtol=1e-6, atol=1e-6, what=f"{options}: LSE")
+
+
+def random_states(shape, lse_dims, count, kind="f32", seed=7):
+    """`count` states of O [shape], LSE [shape[d] for d in lse_dims]; some are empty."""
+    rng = np.random.default_rng(seed)
+    states = []
+    for _ in range(count):
+        out = rng.normal(size=shape).astype(compare.dtype(kind))
+        lse = rng.normal(0, 9, size=[shape[d] for d in lse_dims]).astype(F32)
+        lse[rng.random(lse.shape) < 0.2] = -INF
+        states.append((out, lse))
+    return states
+
+
+def check_merge(result, merge, states, kind, what):
+    """Compares with the reference, whose O and LSE rows are in one order."""
+    dims = {"bshd": (0, 2, 1), "thd": (1, 0)}.get(merge.options.get("layout"))
+    if merge.options.get("lse_layout") == "sh_packed":
+        dims = None
+    same = [
+        (out.astype(F32), lse if dims is None else np.transpose(lse, dims)) for out, lse in states
+    ]
+    out, lse = attn_reference.merge_states(same)
+    compare.assert_close(
+        result.out, out, rtol=1e-5, atol=1e-6 + compare.ulp(out, kind), what=f"{what}: O"
+    )
+    got = result.lse if dims is None else np.transpose(result.lse, dims)
+    compare.assert_close(got, lse, rtol=1e-6, atol=1e-6, what=f"{what}: LSE")
+
+
+# Shape of O, options. Head dims: a vector of columns, ragged lanes, an odd number
+# of columns, more than one wave takes at once.
+MERGES = {
+    "rank 1": ((8,), {}),
+    "ragged lanes": ((2, 3, 5, 24), {}),
+    "odd columns": ((3, 7), {}),
+    "wide": ((5, 1, 520), {}),
+    "bshd": ((2, 5, 3, 16), {"layout": "bshd"}),
+    "hs_packed": ((9, 3, 32), {"layout": "thd"}),
+    "sh_packed": ((9, 3, 32), {"layout": "thd", "lse_layout": "sh_packed"}),
+}
+
+
+@pytest.mark.needs("merge")
+def test_merge_of_any_shape_and_type(device, kind):
+    """States of every type and f32 stacks of them; static, dynamic and tensors in turn."""
+    flags = {"dynamic": kind == "bf16", "tensors": kind == "f32"}
+    names, problems = [], []
+    for n, (name, (shape, options)) in enumerate(MERGES.items()):
+        lse_dims = list(range(len(shape) - 1))
+        if options.get("layout") == "bshd":
+            lse_dims = [0, 2, 1]
+        elif options.get("layout") == "thd" and "lse_layout" not in options:
+            lse_dims = [1, 0]
+        for count, stacked in ((2, False), (21 if n % 2 else 3, True)):
+            if stacked:
+                states = random_states(shape, lse_dims, count)
+                given = [tuple(np.stack(x) for x in zip(*states))]
+                merge = Merge(given, options, out_type=compare.dtype(kind), stacked=True, **flags)
+            else:
+                given = states = random_states(shape, lse_dims, count, kind)
+                merge = Merge(given, options, **flags)
+            names.append(f"{name}, {count} states, stacked: {stacked}")
+            problems.append((merge, states))
+    results = run_all([merge for merge, _ in problems], device)
+    for name, (merge, states), result in zip(names, problems, results):
+        check_merge(result, merge, states, kind, name)
+
+
+@pytest.mark.needs("merge")
+def test_merge_in_place(device, kind):
+    states = random_states((2, 3, 5, 40), (0, 1, 2), 3, kind)
+    wide = random_states((4, 600), (0,), 2, kind)
+    copies = [[(out.copy(), lse.copy()) for out, lse in given] for given in (states, wide)]
+    merges = [Merge(given, in_place=True) for given in copies]
+    for given, merge, result in zip((states, wide), merges, run_all(merges, device)):
+        check_merge(result, merge, given, kind, "in place")
 
 
 SPLITS = [1, 2, 3, 5, 8, 16, 17]

@@ -50,9 +50,13 @@ namespace mlir::attn {
 #define GEN_PASS_REGISTRATION
 #include "attn/Conversion/Passes.h.inc"
 
+/// Unit attribute on a kernel whose memref arguments may overlap.
+constexpr llvm::StringLiteral kMayAliasAttr = "attn.may_alias";
+
 /// Emits one diagnostic on `op` and fails if the GPU path cannot lower it for
 /// `chip`.
 LogicalResult verifyTarget(AttentionOp op, const ChipInfo &chip);
+LogicalResult verifyTarget(MergeStatesOp op, const ChipInfo &chip);
 
 /// How `attn-to-gpu` will cut the kernel of `op`, which `verifyTarget` took:
 /// the rule, and `attn.lowering_config` of the op over it.

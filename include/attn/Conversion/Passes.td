@@ -14,7 +14,7 @@ include "mlir/Pass/PassBase.td"
 def AttnVerifyTarget : Pass<"attn-verify-target"> {
   let summary = "check that a chip can do every attention of the module";
   let description = [{
-    Takes any IR with `attn.attention`; changes nothing. Fails with one
+    Takes any IR with `attn.attention` or `attn.merge_states`; changes nothing. Fails with one
     diagnostic an op that says what is not supported, the value found, what is
     supported and the nearest rewrite. `attn-opt --attn-print-capabilities`
     prints the table behind it.
@@ -32,8 +32,8 @@ def AttnVerifyTarget : Pass<"attn-verify-target"> {
 def AttnToGPU : Pass<"attn-to-gpu", "::mlir::ModuleOp"> {
   let summary = "attention on memrefs to a GPU kernel and its launch";
   let description = [{
-    Takes functions with `attn.attention` on memrefs that `attn-verify-target`
-    accepts. Leaves, for each, a `gpu.module` with a `gpu.func` that is one
+    Takes functions with `attn.attention` and `attn.merge_states` on memrefs that
+    `attn-verify-target` accepts. Leaves, for each, a `gpu.module` with a `gpu.func` that is one
     wave's program in gpu, scf, arith, vector, memref, amdgpu and rocdl, and a
     `gpu.launch_func` with the grid in place of the op. The module becomes a
     `gpu.container_module`; every `gpu.module` carries the `#rocdl.target` of
@@ -43,7 +43,9 @@ def AttnToGPU : Pass<"attn-to-gpu", "::mlir::ModuleOp"> {
     `vector.transfer_write` on the slice of one (batch, head), whose
     out-of-bounds semantics are the ragged edges; the LSE by a `memref.store`
     under an `scf.if`. Tiles reach LDS by a read and a `vector.store` at a
-    wave-uniform offset plus lane times width.
+    wave-uniform offset plus lane times width. A merge reads and writes its
+    operands by `vector.load`, `vector.store` and their scalar forms, under an
+    `scf.if` that holds the rows there are.
 
     ```mlir
     attn.attention ins(%q, %k, %v : ...) outs(%o : ...)
@@ -110,6 +112,9 @@ def AttnBufferResources : Pass<"attn-buffer-resources", "::mlir::ModuleOp"> {
     * A read whose only user stores it to LDS at a wave-uniform offset plus lane
       times width becomes a DMA. No verdict of a range check depends on the
       scalar offset.
+    * A load or store on an argument itself, not on a slice, becomes one at its
+      64-bit address; its guard stays. Arguments are `noalias` unless the kernel
+      has `attn.may_alias`.
 
     ```mlir
     %x = vector.transfer_read %slice[%row, %col], %zero {in_bounds = [false, true]} : ...

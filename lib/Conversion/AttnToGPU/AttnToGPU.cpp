@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ForwardKernel.h"
+#include "MergeKernel.h"
 #include "attn/Conversion/Passes.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -36,8 +37,7 @@ public:
   LogicalResult run(SymbolTable &symbols);
 
 private:
-  gpu::GPUFuncOp createKernel(SymbolTable &symbols);
-  void launch(gpu::GPUFuncOp kernel);
+  void launch(gpu::GPUFuncOp kernel, ArrayRef<KernelOperand> operands);
 
   AttentionOp op;
   const ChipInfo &chip;
@@ -46,55 +46,7 @@ private:
 
 } // namespace
 
-gpu::GPUFuncOp Lowering::createKernel(SymbolTable &symbols) {
-  MLIRContext *context = op.getContext();
-  OpBuilder builder(context);
-  Location loc = op.getLoc();
-  std::string name = "attention";
-  if (auto function = op->getParentOfType<func::FuncOp>())
-    name = (function.getSymName() + "_attention").str();
-  auto module = gpu::GPUModuleOp::create(builder, loc, name);
-  symbols.insert(module);
-  name = module.getName().str();
-  module.setTargetsAttr(builder.getArrayAttr(ROCDL::ROCDLTargetAttr::get(
-      context, /*optLevel=*/3, "amdgcn-amd-amdhsa", chip.name)));
-
-  SmallVector<KernelOperand> operands = getKernelOperands(op);
-  auto types = llvm::map_to_vector(
-      operands, [](KernelOperand operand) { return operand.value.getType(); });
-  builder.setInsertionPointToStart(module.getBody());
-  auto kernel = gpu::GPUFuncOp::create(builder, loc, name,
-                                       builder.getFunctionType(types, {}));
-  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
-                  builder.getUnitAttr());
-  kernel.setKnownBlockSizeAttr(
-      builder.getDenseI32ArrayAttr({int32_t(wavesPerGroup * 64), 1, 1}));
-  // Two waves a SIMD share its registers; AGPRs add nothing there but copies.
-  SmallVector<Attribute> passthrough;
-  for (auto [key, value] :
-       {std::pair<StringRef, StringRef>{"amdgpu-waves-per-eu", "2,2"},
-        {"amdgpu-agpr-alloc", "0"},
-        {"amdgpu-ieee", "false"},
-        {"amdgpu-implicitarg-num-bytes", "0"},
-        {"uniform-work-group-size", "true"}})
-    passthrough.push_back(builder.getStrArrayAttr({key, value}));
-  passthrough.push_back(builder.getStringAttr("nounwind"));
-  std::string size = std::to_string(wavesPerGroup * 64);
-  kernel->setAttr("rocdl.flat_work_group_size",
-                  builder.getStringAttr(size + "," + size));
-  kernel->setAttr("passthrough", builder.getArrayAttr(passthrough));
-  KernelKnobs knobs = config.getKnobs();
-  kernel->setAttr(kLoweringConfigAttr,
-                  LoweringConfigAttr::get(context, knobs.tileQ, knobs.tileKV,
-                                          knobs.splitV, knobs.stages,
-                                          knobs.clustersQK, knobs.clustersPV,
-                                          knobs.earlyExps));
-  for (auto [index, operand] : llvm::enumerate(operands))
-    kernel.setArgAttr(index, "attn.name", builder.getStringAttr(operand.name));
-  return kernel;
-}
-
-void Lowering::launch(gpu::GPUFuncOp kernel) {
+void Lowering::launch(gpu::GPUFuncOp kernel, ArrayRef<KernelOperand> operands) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   DimMap map = getDimMap(op.getLayout());
   auto dim = [&](unsigned index) -> Value {
@@ -125,20 +77,7 @@ void Lowering::launch(gpu::GPUFuncOp kernel) {
         slots, b.createOrFold<arith::MulIOp>(rows, sequences));
     grid = b.createOrFold<arith::MulIOp>(dim(map.head), slots);
   }
-  if (!getConstantIntValue(grid)) {
-    // Perhaps nothing to do: no launch, nothing written.
-    Value any = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, grid,
-                                      arith::ConstantIndexOp::create(b, 0));
-    auto guard = scf::IfOp::create(b, any, /*withElseRegion=*/false);
-    b.setInsertionPointToStart(guard.thenBlock());
-  }
-  Value one = arith::ConstantIndexOp::create(b, 1);
-  Value block = arith::ConstantIndexOp::create(b, wavesPerGroup * 64);
-  SmallVector<Value> operands;
-  for (KernelOperand operand : getKernelOperands(op))
-    operands.push_back(operand.value);
-  gpu::LaunchFuncOp::create(b, kernel, {grid, one, one}, {block, one, one},
-                            /*dynamicSharedMemorySize=*/Value(), operands);
+  launchKernel(b, kernel, grid, operands);
 }
 
 LogicalResult Lowering::run(SymbolTable &symbols) {
@@ -160,9 +99,19 @@ LogicalResult Lowering::run(SymbolTable &symbols) {
     op.erase();
     return success();
   }
-  gpu::GPUFuncOp kernel = createKernel(symbols);
+  SmallVector<KernelOperand> operands = getKernelOperands(op);
+  // Two waves a SIMD share its registers.
+  gpu::GPUFuncOp kernel =
+      createKernel(op, "attention", operands, wavesPerGroup * 64, chip, symbols,
+                   /*wavesPerSIMD=*/"2,2");
+  KernelKnobs knobs = config.getKnobs();
+  kernel->setAttr(kLoweringConfigAttr,
+                  LoweringConfigAttr::get(op.getContext(), knobs.tileQ,
+                                          knobs.tileKV, knobs.splitV,
+                                          knobs.stages, knobs.clustersQK,
+                                          knobs.clustersPV, knobs.earlyExps));
   buildForwardKernel(kernel, config, op);
-  launch(kernel);
+  launch(kernel, operands);
   op.erase();
   return success();
 }
@@ -178,16 +127,22 @@ struct AttnToGPUPass : public attn::impl::AttnToGPUBase<AttnToGPUPass> {
       emitError(module.getLoc(), llvm::toString(info.takeError()));
       return signalPassFailure();
     }
-    SmallVector<AttentionOp> ops;
-    module.walk([&](AttentionOp op) { ops.push_back(op); });
+    SmallVector<Operation *> ops;
+    module.walk([&](Operation *op) {
+      if (isa<AttentionOp, MergeStatesOp>(op))
+        ops.push_back(op);
+    });
     if (ops.empty())
       return;
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                     UnitAttr::get(&getContext()));
     SymbolTable symbols(module);
-    for (AttentionOp op : ops)
-      if (failed(Lowering(op, **info).run(symbols)))
+    for (Operation *op : ops) {
+      auto merge = dyn_cast<MergeStatesOp>(op);
+      if (failed(merge ? lowerMerge(merge, **info, symbols)
+                       : Lowering(cast<AttentionOp>(op), **info).run(symbols)))
         return signalPassFailure();
+    }
   }
 };
 } // namespace

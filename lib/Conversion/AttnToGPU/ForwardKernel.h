@@ -14,18 +14,13 @@
 #ifndef ATTN_LIB_CONVERSION_ATTNTOGPU_FORWARDKERNEL_H
 #define ATTN_LIB_CONVERSION_ATTNTOGPU_FORWARDKERNEL_H
 
+#include "KernelLaunch.h"
 #include "attn/Conversion/KernelConfig.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::attn {
-
-/// An operand of `attn.attention` as an argument of its kernel.
-struct KernelOperand {
-  llvm::StringRef name; ///< the argument's `attn.name`
-  Value value;
-};
 
 /// The operands that `op` has, in the order of the kernel's arguments: query,
 /// key, value, the optional inputs, output, lse. Only these are arguments, so a

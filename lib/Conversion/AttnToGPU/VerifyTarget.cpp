@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::attn {
@@ -218,6 +219,35 @@ mlir::attn::chooseKernelConfig(AttentionOp op, const ChipInfo &chip) {
                             output.getDimSize(dims.dim), shape, knobs);
 }
 
+LogicalResult mlir::attn::verifyTarget(MergeStatesOp op, const ChipInfo &chip) {
+  auto element = [](Value value) {
+    return cast<ShapedType>(value.getType()).getElementType();
+  };
+  Type state = element(op.getOutputs().front()),
+       output = element(op.getOutputInit());
+  if (!getKind(state) || !getKind(output))
+    return op.emitOpError("expects outputs of element type ")
+           << join(kinds) << " on " << chip.name << ", but got " << state
+           << " and " << output << "; convert around the op";
+  for (Value operand : op->getOperands())
+    if (auto type = dyn_cast<MemRefType>(operand.getType());
+        type && !isGlobal(type.getMemorySpace()))
+      return op.emitOpError("expects operands in global memory on ")
+             << chip.name << ", but got memory space " << type.getMemorySpace()
+             << "; copy the operand to global memory";
+  SmallVector<Value> outputs(op.getOutputs());
+  outputs.push_back(op.getOutputInit());
+  for (Value output : outputs)
+    if (auto type = dyn_cast<MemRefType>(output.getType())) {
+      auto [strides, offset] = type.getStridesAndOffset();
+      if (ShapedType::isDynamic(strides.back()))
+        return op.emitOpError("expects a static inner stride of 1 on ")
+               << chip.name << ", but got " << type
+               << "; cast the operand to a type that has it";
+    }
+  return success();
+}
+
 llvm::json::Value mlir::attn::getCapabilities() {
   llvm::json::Array chips;
   for (const ChipInfo &chip : getChips()) {
@@ -281,8 +311,10 @@ struct VerifyTargetPass
       return signalPassFailure();
     }
     bool failedAny = false;
-    getOperation()->walk(
-        [&](AttentionOp op) { failedAny |= failed(verifyTarget(op, **info)); });
+    getOperation()->walk([&](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op).Case<AttentionOp, MergeStatesOp>(
+          [&](auto op) { failedAny |= failed(verifyTarget(op, **info)); });
+    });
     if (failedAny)
       signalPassFailure();
     markAllAnalysesPreserved();

@@ -95,6 +95,9 @@ private:
   LogicalResult lowerWrite(vector::TransferWriteOp op);
   LogicalResult lowerStore(memref::StoreOp op);
   LogicalResult lowerLoad(memref::LoadOp op);
+  /// An access by all indices of an argument instead of a slice's: by its
+  /// 64-bit address. What guards it stays.
+  void lowerDirect(Operation *op, Value memref, ValueRange indices);
   bool tryDMA(vector::TransferReadOp op, const Slice &slice, Value rsrc,
               Value rowLane, Value col);
 
@@ -151,10 +154,11 @@ void KernelRewriter::rewriteSignature() {
       continue;
     }
     Argument argument;
-    argument.pointer =
-        addArgument(pointer(1), name,
-                    {b.getNamedAttr("llvm.noalias", b.getUnitAttr()),
-                     b.getNamedAttr("llvm.inreg", b.getUnitAttr())});
+    SmallVector<NamedAttribute> known = {
+        b.getNamedAttr("llvm.inreg", b.getUnitAttr())};
+    if (!func->hasAttr(kMayAliasAttr))
+      known.push_back(b.getNamedAttr("llvm.noalias", b.getUnitAttr()));
+    argument.pointer = addArgument(pointer(1), name, known);
     for (auto [d, size] : llvm::enumerate(type.getShape()))
       argument.sizes.push_back(
           ShapedType::isDynamic(size)
@@ -630,42 +634,59 @@ LogicalResult KernelRewriter::lowerStore(memref::StoreOp op) {
 }
 
 LogicalResult KernelRewriter::lowerLoad(memref::LoadOp op) {
-  auto argument = arguments.find(op.getMemRef());
+  FailureOr<Slice> slice = getSlice(op, op.getMemRef());
+  if (failed(slice))
+    return failure();
   b.setInsertionPoint(op);
-  if (argument == arguments.end() ||
-      !llvm::all_of(op.getIndices(), [&](Value i) { return isUniform(i); })) {
-    FailureOr<Slice> slice = getSlice(op, op.getMemRef());
-    if (failed(slice))
-      return failure();
-    b.setInsertionPoint(op);
-    auto [rowUniform, rowLane] = split(op.getIndices()[0]);
-    Value rsrc = resource(*slice, rowUniform);
-    Value zero = c32(0);
-    op.replaceAllUsesWith(ROCDL::RawPtrBufferLoadOp::create(
-                              b, op.getType(), rsrc,
-                              laneOffset(*slice, rowLane, Value()), zero, zero,
-                              ArrayAttr(), ArrayAttr(), ArrayAttr())
-                              .getResult());
-    op.erase();
-    return success();
-  }
-  // One element for the whole wave: a scalar load, which has no range check.
-  Value address = argument->second.pointer;
-  for (auto [index, stride] :
-       llvm::zip(op.getIndices(), argument->second.strides)) {
-    if (matchPattern(index, m_Zero()))
-      continue;
-    Value offset = arith::MulIOp::create(
-        b, arith::ExtSIOp::create(b, b.getI64Type(), toI32(index)), stride);
-    address = LLVM::GEPOp::create(b, pointer(1), op.getType(), address,
-                                  ValueRange{offset});
-  }
-  auto load = LLVM::LoadOp::create(b, op.getType(), address);
-  load.setInvariant(true);
-  uniform[load] = true;
-  op.replaceAllUsesWith(load.getResult());
+  auto [rowUniform, rowLane] = split(op.getIndices()[0]);
+  Value rsrc = resource(*slice, rowUniform);
+  Value zero = c32(0);
+  op.replaceAllUsesWith(ROCDL::RawPtrBufferLoadOp::create(
+                            b, op.getType(), rsrc,
+                            laneOffset(*slice, rowLane, Value()), zero, zero,
+                            ArrayAttr(), ArrayAttr(), ArrayAttr())
+                            .getResult());
   op.erase();
   return success();
+}
+
+void KernelRewriter::lowerDirect(Operation *op, Value memref,
+                                 ValueRange indices) {
+  const Argument &argument = arguments.at(memref);
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  // No access is wider aligned than an element.
+  unsigned alignment = element.getIntOrFloatBitWidth() / 8;
+  b.setInsertionPoint(op);
+  Value offset;
+  for (auto [index, stride] : llvm::zip(indices, argument.strides)) {
+    Value term = arith::MulIOp::create(
+        b, arith::ExtUIOp::create(b, b.getI64Type(), toI32(index)), stride);
+    offset = offset ? arith::AddIOp::create(b, offset, term).getResult() : term;
+  }
+  Value address = argument.pointer;
+  if (offset)
+    address = LLVM::GEPOp::create(b, pointer(1), element, address,
+                                  ValueRange{offset});
+  Value stored =
+      llvm::TypeSwitch<Operation *, Value>(op)
+          .Case([](memref::StoreOp store) { return store.getValue(); })
+          .Case([](vector::StoreOp store) { return store.getValueToStore(); })
+          .Default([](Operation *) { return Value(); });
+  if (stored) {
+    written.insert(argument.pointer);
+    LLVM::StoreOp::create(b, stored, address, alignment);
+  } else {
+    auto load =
+        LLVM::LoadOp::create(b, op->getResult(0).getType(), address, alignment);
+    if (isa<memref::LoadOp>(op) && !func->hasAttr(kMayAliasAttr) &&
+        llvm::all_of(indices, [&](Value i) { return isUniform(i); })) {
+      // One element for the whole wave: a scalar load.
+      load.setInvariant(true);
+      uniform[load] = true;
+    }
+    op->getResult(0).replaceAllUsesWith(load.getResult());
+  }
+  op->erase();
 }
 
 LogicalResult KernelRewriter::run() {
@@ -681,6 +702,20 @@ LogicalResult KernelRewriter::run() {
                               .getResult());
     op.erase();
   });
+
+  SmallVector<std::pair<Operation *, std::pair<Value, ValueRange>>> direct;
+  func.walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case<memref::LoadOp, memref::StoreOp>([&](auto access) {
+          direct.push_back({op, {access.getMemRef(), access.getIndices()}});
+        })
+        .Case<vector::LoadOp, vector::StoreOp>([&](auto access) {
+          direct.push_back({op, {access.getBase(), access.getIndices()}});
+        });
+  });
+  for (auto [op, access] : direct)
+    if (arguments.contains(access.first))
+      lowerDirect(op, access.first, access.second);
 
   SmallVector<Operation *> accesses;
   func.walk([&](Operation *op) {

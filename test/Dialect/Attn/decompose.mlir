@@ -66,6 +66,20 @@ func.func @merge(%o1: tensor<4x8xf32>, %l1: tensor<4xf32>, %o2: tensor<4x8xf32>,
 
 // -----
 
+// A stack is reduced along its first dim.
+// CHECK-LABEL: func @merge_stack
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel"]
+// CHECK: arith.maximumf
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel", "parallel"]
+// CHECK: arith.select
+// CHECK-NOT: attn.
+func.func @merge_stack(%o: tensor<3x4x8xf32>, %l: tensor<3x4xf32>, %out: tensor<4x8xf16>) -> tensor<4x8xf16> {
+  %0 = attn.merge_states (%o, %l : tensor<3x4x8xf32>, tensor<3x4xf32>) outs(%out : tensor<4x8xf16>)
+  return %0 : tensor<4x8xf16>
+}
+
+// -----
+
 func.func @int8(%q: memref<16x8xi8>, %acc: memref<16x8xf32>, %m: memref<16xf32>, %l: memref<16xf32>) {
   // expected-error @below {{expects f16, bf16, f32 or f64 inputs to decompose, but got 'i8'}}
   attn.online_attention ins(%q, %q, %q : memref<16x8xi8>, memref<16x8xi8>, memref<16x8xi8>)

@@ -2049,10 +2049,38 @@ func.func @f(%o0: memref<4x8xf32, strided<[16, 2]>>, %l0: memref<4xf32>, %o: mem
 
 // -----
 
-// M9: as C28
-func.func @f(%a: memref<4x8xf32>, %l: memref<4xf32>) {
-  // expected-error @+1 {{expects a memref destination to be no other operand, but got one value as operands 0 and 2}}
-  attn.merge_states (%a, %l : memref<4x8xf32>, memref<4xf32>) outs(%a : memref<4x8xf32>)
+// M9: as C28, but the output may be that of a state
+func.func @f(%a: memref<4x4x4xf32>, %l: memref<4x4xf32>) {
+  // expected-error @+1 {{expects a memref destination to be no other operand, but got one value as operands 1 and 2}}
+  attn.merge_states (%a, %l : memref<4x4x4xf32>, memref<4x4xf32>) outs(%l : memref<4x4xf32>)
+  return
+}
+
+// -----
+
+// M2: a stack is alone
+func.func @f(%a: tensor<3x4x8xf32>, %l: tensor<3x4xf32>, %o: tensor<4x8xf32>) {
+  // expected-error @+1 {{expects output to have shape 3x4x8, but got 4x8}}
+  %0 = attn.merge_states (%a, %l : tensor<3x4x8xf32>, tensor<3x4xf32>),
+      (%a, %l : tensor<3x4x8xf32>, tensor<3x4xf32>) outs(%o : tensor<4x8xf32>)
+  return
+}
+
+// -----
+
+// M2: an empty stack
+func.func @f(%a: tensor<0x4x8xf32>, %l: tensor<0x4xf32>, %o: tensor<4x8xf32>) {
+  // expected-error @+1 {{expects the number of stacked states to be positive, but got 0}}
+  %0 = attn.merge_states (%a, %l : tensor<0x4x8xf32>, tensor<0x4xf32>) outs(%o : tensor<4x8xf32>)
+  return
+}
+
+// -----
+
+// M3: one lse a state of the stack
+func.func @f(%a: tensor<3x4x8xf32>, %l: tensor<2x4xf32>, %o: tensor<4x8xf32>) {
+  // expected-error @+1 {{expects lse of state 0 to have shape 3x4, but got 2x4}}
+  %0 = attn.merge_states (%a, %l : tensor<3x4x8xf32>, tensor<2x4xf32>) outs(%o : tensor<4x8xf32>)
   return
 }
 

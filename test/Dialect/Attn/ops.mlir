@@ -251,6 +251,20 @@ func.func @merge_layouts(%v: tensor<16xf32>, %s: tensor<f32>, %b: memref<2x16x8x
   return
 }
 
+// CHECK-LABEL: func @merge_stack
+func.func @merge_stack(%p: memref<4x8x64x128xf32>, %l: memref<4x8x64xf32>,
+                       %o: memref<8x64x128xbf16>, %o1: memref<8x64x128xf32>,
+                       %l1: memref<8x64xf32>) {
+  // CHECK: attn.merge_states (%{{.*}}, %{{.*}} : memref<4x8x64x128xf32>, memref<4x8x64xf32>) outs(%{{.*}}, %{{.*}} : memref<8x64x128xbf16>, memref<8x64xf32>)
+  attn.merge_states (%p, %l : memref<4x8x64x128xf32>, memref<4x8x64xf32>)
+      outs(%o, %l1 : memref<8x64x128xbf16>, memref<8x64xf32>)
+  // In place.
+  // CHECK: attn.merge_states (%[[O:.*]], %[[L:.*]] : {{.*}}) outs(%[[O]], %[[L]] :
+  attn.merge_states (%o1, %l1 : memref<8x64x128xf32>, memref<8x64xf32>)
+      outs(%o1, %l1 : memref<8x64x128xf32>, memref<8x64xf32>)
+  return
+}
+
 // CHECK-LABEL: func @names
 // CHECK-SAME: {attn.name = "query"}
 // CHECK-SAME: {attn.name = "output"}

@@ -74,18 +74,22 @@ static std::optional<LseBase> getProducedBase(Value lse) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// The shape of an lse that belongs to an output (M3).
-static SmallVector<int64_t *> getLseShape(ArrayRef<int64_t *> output,
-                                          Layout layout, LseLayout lseLayout) {
-  switch (layout) {
+bool MergeStatesOp::isStacked() {
+  return getOutputs().size() == 1 && shaped(getOutputs().front()).getRank() ==
+                                         shaped(getOutputInit()).getRank() + 1;
+}
+
+SmallVector<unsigned> MergeStatesOp::getLseDims() {
+  switch (getLayout()) {
   case Layout::bhsd:
-    return SmallVector<int64_t *>(output.drop_back());
+    return llvm::to_vector(
+        llvm::seq<unsigned>(shaped(getOutputInit()).getRank() - 1));
   case Layout::bshd:
-    return {output[0], output[2], output[1]};
+    return {0, 2, 1};
   case Layout::thd:
-    if (lseLayout == LseLayout::sh_packed)
-      return {output[0], output[1]};
-    return {output[1], output[0]};
+    if (getLseLayoutOrDefault() == LseLayout::sh_packed)
+      return {0, 1};
+    return {1, 0};
   }
   llvm_unreachable("unknown layout");
 }
@@ -102,13 +106,14 @@ LogicalResult MergeStatesOp::verify() {
 
   ShapedType first = shaped(getOutputs().front());
   DimMap map = getDimMap(getLayout());
-  if (getLayout() == Layout::bhsd ? first.getRank() < 1
-                                  : first.getRank() != map.rank())
+  bool stacked = isStacked();
+  int64_t rank = first.getRank() - stacked;
+  if (getLayout() == Layout::bhsd ? rank < 1 : rank != map.rank())
     return emitOpError("expects outputs of rank ")
            << (getLayout() == Layout::bhsd ? std::string("at least 1")
                                            : std::to_string(map.rank()))
            << " for layout " << stringifyLayout(getLayout())
-           << ", but got rank " << first.getRank();
+           << ", but got rank " << rank;
   LseLayout lseLayout = getLseLayoutOrDefault();
   if (!fits(lseLayout, getLayout()) || lseLayout == LseLayout::bhs_padded) // M7
     return emitOpError("expects lse_layout ")
@@ -116,23 +121,31 @@ LogicalResult MergeStatesOp::verify() {
            << " with layout " << stringifyLayout(getLayout()) << ", but got "
            << stringifyLseLayout(lseLayout);
 
-  SmallVector<int64_t> shape(first.getShape());
+  SmallVector<int64_t> shape(first.getShape().drop_front(stacked));
   auto dims = llvm::map_to_vector(shape, [](int64_t &dim) { return &dim; });
+  // The shape of a state: that of the result, or a stack of those.
+  int64_t states = ShapedType::kDynamic;
+  auto ofState = [&](SmallVector<int64_t *> result) {
+    if (stacked)
+      result.insert(result.begin(), &states);
+    return result;
+  };
   for (auto [index, output] : llvm::enumerate(getOutputs())) { // M2
     std::string name = "output of state " + std::to_string(index);
     if (shaped(output).getElementType() != first.getElementType())
       return emitOpError("expects one element type for all outputs, but got ")
              << first.getElementType() << " and "
              << shaped(output).getElementType();
-    if (failed(verifyDims(*this, name, output, dims)))
+    if (failed(verifyDims(*this, name, output, ofState(dims))))
       return failure();
   }
   if (failed(verifyDims(*this, "output", getOutputInit(), dims)))
     return failure();
-  SmallVector<int64_t *> lseShape = getLseShape(dims, getLayout(), lseLayout);
+  auto lseShape = llvm::map_to_vector(getLseDims(),
+                                      [&](unsigned dim) { return dims[dim]; });
   for (auto [index, lse] : llvm::enumerate(getLses())) { // M3, M4
     std::string name = "lse of state " + std::to_string(index);
-    if (failed(verifyDims(*this, name, lse, lseShape)))
+    if (failed(verifyDims(*this, name, lse, ofState(lseShape))))
       return failure();
     std::optional<LseBase> base = getProducedBase(lse);
     if (base && *base != getLseBase())
@@ -140,6 +153,8 @@ LogicalResult MergeStatesOp::verify() {
              << stringifyLseBase(getLseBase()) << ", but state " << index
              << " has lse_base " << stringifyLseBase(*base);
   }
+  if (failed(verifyPositive(*this, "the number of stacked states", states)))
+    return failure();
   if (hasLse()) {
     if (!shaped(getLseInit()).getElementType().isF32())
       return emitOpError("expects lse of element type f32, but got ")
@@ -148,9 +163,9 @@ LogicalResult MergeStatesOp::verify() {
       return failure();
   }
   if (Value sink = getSink()) { // M6
-    if (first.getRank() != map.rank())
+    if (rank != map.rank())
       return emitOpError("expects outputs of rank ")
-             << map.rank() << " with sink, but got rank " << first.getRank();
+             << map.rank() << " with sink, but got rank " << rank;
     if (failed(verifyDims(*this, "sink", sink, {dims[map.head]})))
       return failure();
   }
@@ -159,7 +174,14 @@ LogicalResult MergeStatesOp::verify() {
       return failure();
   if (failed(verifyUnitInnerStride(*this, "output", getOutputInit())))
     return failure();
-  return verifyMemRefs(*this);
+  // A merge may work in place.
+  return verifyMemRefs(*this, [&](OpOperand &destination, OpOperand &other) {
+    OperandRange states =
+        destination.get() == getOutputInit() ? getOutputs() : getLses();
+    unsigned first = states.getBeginOperandIndex();
+    return !stacked && other.getOperandNumber() >= first &&
+           other.getOperandNumber() < first + states.size();
+  });
 }
 
 void MergeStatesOp::getEffects(
@@ -209,7 +231,8 @@ struct FoldSingleState : OpRewritePattern<MergeStatesOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MergeStatesOp op,
                                 PatternRewriter &rewriter) const override {
-    if (op.getOutputs().size() != 1 || op.getSink() || op->getNumResults() == 0)
+    if (op.getOutputs().size() != 1 || op.isStacked() || op.getSink() ||
+        op->getNumResults() == 0)
       return failure();
     Value output = op.getOutputs().front(), lse = op.getLses().front();
     Operation *producer = output.getDefiningOp();

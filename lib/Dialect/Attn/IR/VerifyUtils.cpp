@@ -134,7 +134,9 @@ LogicalResult attn::detail::verifyUnitInnerStride(Operation *op, StringRef what,
          << what << " to have unit inner stride, but got " << strides.back();
 }
 
-LogicalResult attn::detail::verifyMemRefs(DestinationStyleOpInterface op) {
+LogicalResult attn::detail::verifyMemRefs(
+    DestinationStyleOpInterface op,
+    function_ref<bool(OpOperand &, OpOperand &)> mayBeSame) {
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<MemRefType>(operand.get().getType());
     if (!type)
@@ -142,7 +144,8 @@ LogicalResult attn::detail::verifyMemRefs(DestinationStyleOpInterface op) {
     bool written = op.isDpsInit(&operand);
     if (written) // C28
       for (OpOperand &other : op->getOpOperands())
-        if (&other != &operand && other.get() == operand.get())
+        if (&other != &operand && other.get() == operand.get() &&
+            !(mayBeSame && mayBeSame(operand, other)))
           return op->emitOpError("expects a memref destination to be no other "
                                  "operand, but got one value as operands ")
                  << std::min(operand.getOperandNumber(),

@@ -51,7 +51,10 @@ LogicalResult verifyDestinationCount(Operation *op, size_t count);
 /// Requires a memref to have unit inner stride.
 LogicalResult verifyUnitInnerStride(Operation *op, StringRef what, Value value);
 /// Requires memrefs that a lowering can address and write (C28, C29).
-LogicalResult verifyMemRefs(DestinationStyleOpInterface op);
+/// `mayBeSame`, if given, tells which destination may be which other operand.
+LogicalResult
+verifyMemRefs(DestinationStyleOpInterface op,
+              function_ref<bool(OpOperand &, OpOperand &)> mayBeSame = nullptr);
 
 /// The options of a score (C12 to C15, C17).
 struct ScoreOptions {

@@ -11,7 +11,7 @@
 #include "LinalgEmitter.h"
 #include "attn/Dialect/Attn/Utils/Slicing.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include <cmath>
+#include <limits>
 #include <numbers>
 
 using namespace mlir;
@@ -19,23 +19,150 @@ using namespace mlir::attn;
 
 static constexpr auto kParallel = utils::IteratorType::parallel;
 
-/// Dims of O that the dims of an lse are, in the lse's order.
-static SmallVector<unsigned> getLseDims(MergeStatesOp op, unsigned rank) {
-  switch (op.getLayout()) {
-  case Layout::bhsd: {
-    SmallVector<unsigned> dims;
-    for (unsigned dim = 0; dim + 1 < rank; ++dim)
-      dims.push_back(dim);
-    return dims;
+static Value createExp(OpBuilder &b, Location loc, LseBase base, Value value) {
+  if (base == LseBase::two)
+    return math::Exp2Op::create(b, loc, value);
+  return math::ExpOp::create(b, loc, value);
+}
+
+static Value createLog(OpBuilder &b, Location loc, LseBase base, Value value) {
+  if (base == LseBase::two)
+    return math::Log2Op::create(b, loc, value);
+  return math::LogOp::create(b, loc, value);
+}
+
+static Value isZero(OpBuilder &b, Location loc, Value value) {
+  return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, value,
+                               floatConstant(b, loc, value.getType(), 0.0));
+}
+
+/// `all == 0 ? 0 : sum / all`
+static Value divideOrZero(OpBuilder &b, Location loc, Value sum, Value all) {
+  Value quotient = arith::DivFOp::create(b, loc, sum, all);
+  return arith::SelectOp::create(b, loc, isZero(b, loc, all),
+                                 floatConstant(b, loc, sum.getType(), 0.0),
+                                 quotient);
+}
+
+/// The sink logit in units of the base.
+static Value convertSink(OpBuilder &b, Location loc, LseBase base, Value sink,
+                         Type type) {
+  sink = convertFloat(b, loc, sink, type);
+  if (base == LseBase::two)
+    sink = arith::MulFOp::create(
+        b, loc, sink, floatConstant(b, loc, type, std::numbers::log2e));
+  return sink;
+}
+
+/// A stack of states: reductions along its first dim, in order.
+static void decomposeStack(MergeStatesOp op, LinalgEmitter &emit, Type type) {
+  OpBuilder &builder = emit.rewriter;
+  Location loc = op.getLoc();
+  LseBase base = op.getLseBase();
+  Value output = op.getOutputs().front(), lse = op.getLses().front();
+  unsigned rank = cast<ShapedType>(output.getType()).getRank();
+  SmallVector<OpFoldResult> shape = getMixedSizes(builder, loc, lse);
+  shape.erase(shape.begin());
+  SmallVector<OpFoldResult> outputShape = getMixedSizes(builder, loc, output);
+  outputShape.erase(outputShape.begin());
+
+  // Loops: the states outermost, then the rows in the order of the lse.
+  unsigned lseRank = rank - 1;
+  auto sequence = [](unsigned begin, unsigned end) {
+    return llvm::to_vector(llvm::seq(begin, end));
+  };
+  AffineMap all = builder.getMultiDimIdentityMap(lseRank);
+  AffineMap row = emit.map(lseRank, sequence(1, lseRank));
+  SmallVector<utils::IteratorType> iterators(lseRank, kParallel);
+  iterators[0] = utils::IteratorType::reduction;
+  AffineMap sinkMap;
+  if (op.getSink()) {
+    unsigned head = getDimMap(op.getLayout()).head;
+    SmallVector<unsigned> lseDims = op.getLseDims();
+    unsigned position = llvm::find(lseDims, head) - lseDims.begin();
+    sinkMap = emit.map(lseRank - 1, {position});
   }
-  case Layout::bshd:
-    return {0, 2, 1};
-  case Layout::thd:
-    if (op.getLseLayoutOrDefault() == LseLayout::sh_packed)
-      return {0, 1};
-    return {1, 0};
+  SmallVector<utils::IteratorType> perRow(lseRank - 1, kParallel);
+  AffineMap identity = builder.getMultiDimIdentityMap(lseRank - 1);
+
+  Value top = emit.fill(emit.temporary(shape, type),
+                        -std::numeric_limits<double>::infinity());
+  top =
+      emit.generic({lse}, {top}, {all, row}, iterators,
+                   [&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
+                     Value logit = convertFloat(b, loc, args[0], type);
+                     return {arith::MaximumFOp::create(b, loc, args[1], logit)};
+                   })[0];
+  Value total = emit.fill(emit.temporary(shape, type), 0.0);
+  if (op.getSink()) {
+    auto joined = emit.generic(
+        {op.getSink()}, {top, total}, {sinkMap, identity, identity}, perRow,
+        [&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
+          Value sink = convertSink(b, loc, base, args[0], type);
+          Value larger = arith::MaximumFOp::create(b, loc, args[1], sink);
+          Value below = arith::SubFOp::create(b, loc, sink,
+                                              finiteReference(b, loc, larger));
+          return {larger, createExp(b, loc, base, below)};
+        });
+    top = joined[0];
+    total = joined[1];
   }
-  llvm_unreachable("unknown layout");
+  auto weigh = [&](OpBuilder &b, Value logit, Value top) {
+    Value difference =
+        arith::SubFOp::create(b, loc, convertFloat(b, loc, logit, type),
+                              finiteReference(b, loc, top));
+    return createExp(b, loc, base, difference);
+  };
+  total =
+      emit.generic({lse, top}, {total}, {all, row, row}, iterators,
+                   [&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
+                     return {arith::AddFOp::create(b, loc, args[2],
+                                                   weigh(b, args[0], args[1]))};
+                   })[0];
+
+  // The same with the columns: acc = sum_s w_s O_s, without states of weight 0.
+  SmallVector<unsigned> stackDims = {0}, rowDims;
+  for (unsigned dim : op.getLseDims()) {
+    stackDims.push_back(dim + 1);
+    rowDims.push_back(dim + 1);
+  }
+  SmallVector<utils::IteratorType> columns(rank, kParallel);
+  columns[0] = utils::IteratorType::reduction;
+  Value acc = emit.fill(emit.temporary(outputShape, type), 0.0);
+  acc = emit.generic(
+      {output, lse, top}, {acc},
+      {builder.getMultiDimIdentityMap(rank), emit.map(rank, stackDims),
+       emit.map(rank, rowDims), emit.map(rank, sequence(1, rank))},
+      columns, [&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
+        Value weight = weigh(b, args[1], args[2]);
+        Value term = arith::MulFOp::create(b, loc, weight,
+                                           convertFloat(b, loc, args[0], type));
+        term = arith::SelectOp::create(b, loc, isZero(b, loc, weight),
+                                       floatConstant(b, loc, type, 0.0), term);
+        return {arith::AddFOp::create(b, loc, args[3], term)};
+      })[0];
+
+  Type outputType =
+      cast<ShapedType>(op.getOutputInit().getType()).getElementType();
+  columns.erase(columns.begin());
+  SmallVector<Value> results = emit.generic(
+      {acc, total}, {op.getOutputInit()},
+      {builder.getMultiDimIdentityMap(rank - 1),
+       emit.map(rank - 1, op.getLseDims()),
+       builder.getMultiDimIdentityMap(rank - 1)},
+      columns, [&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
+        return {convertFloat(b, loc, divideOrZero(b, loc, args[0], args[1]),
+                             outputType)};
+      });
+  if (op.hasLse())
+    results.push_back(emit.generic(
+        {top, total}, {op.getLseInit()}, {identity, identity, identity}, perRow,
+        [&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
+          Value sum = arith::AddFOp::create(b, loc, args[0],
+                                            createLog(b, loc, base, args[1]));
+          return {convertFloat(b, loc, sum, b.getF32Type())};
+        })[0]);
+  emit.replace(op, results);
 }
 
 namespace {
@@ -50,16 +177,14 @@ struct DecomposeMerge : OpRewritePattern<MergeStatesOp> {
     auto first = cast<ShapedType>(op.getOutputs().front().getType());
     Type type = first.getElementType().isF64() ? first.getElementType()
                                                : rewriter.getF32Type();
+    if (op.isStacked()) {
+      decomposeStack(op, emit, type);
+      return success();
+    }
     unsigned rank = first.getRank(), lseRank = rank - 1;
     size_t states = op.getOutputs().size();
-    bool two = op.getLseBase() == LseBase::two;
-    SmallVector<unsigned> lseDims = getLseDims(op, rank);
-
-    auto exponential = [&](OpBuilder &b, Value value) -> Value {
-      if (two)
-        return math::Exp2Op::create(b, loc, value);
-      return math::ExpOp::create(b, loc, value);
-    };
+    LseBase base = op.getLseBase();
+    SmallVector<unsigned> lseDims = op.getLseDims();
 
     // Weights of the states, their sum and the new lse, one a row. The lse goes
     // to a temporary: the destination may be one of the inputs.
@@ -87,12 +212,7 @@ struct DecomposeMerge : OpRewritePattern<MergeStatesOp> {
           for (Value lse : args.take_front(states))
             logits.push_back(convertFloat(b, loc, lse, type));
           if (op.getSink()) {
-            Value sink = convertFloat(b, loc, args[states], type);
-            if (two)
-              sink = arith::MulFOp::create(
-                  b, loc, sink,
-                  floatConstant(b, loc, type, std::numbers::log2e));
-            logits.push_back(sink);
+            logits.push_back(convertSink(b, loc, base, args[states], type));
           }
           Value top = logits.front();
           for (Value logit : ArrayRef<Value>(logits).drop_front())
@@ -101,15 +221,14 @@ struct DecomposeMerge : OpRewritePattern<MergeStatesOp> {
           SmallVector<Value> results;
           Value total;
           for (Value logit : logits) {
-            Value weight =
-                exponential(b, arith::SubFOp::create(b, loc, logit, reference));
+            Value weight = createExp(
+                b, loc, base, arith::SubFOp::create(b, loc, logit, reference));
             total =
                 total ? arith::AddFOp::create(b, loc, total, weight) : weight;
             results.push_back(weight);
           }
           results.resize(states);
-          Value log = two ? math::Log2Op::create(b, loc, total).getResult()
-                          : math::LogOp::create(b, loc, total).getResult();
+          Value log = createLog(b, loc, base, total);
           results.push_back(total);
           results.push_back(arith::AddFOp::create(b, loc, top, log));
           return results;
@@ -130,22 +249,16 @@ struct DecomposeMerge : OpRewritePattern<MergeStatesOp> {
         inputs, {op.getOutputInit()}, maps, iterators,
         [&](OpBuilder &b, ValueRange args) {
           Value zero = floatConstant(b, loc, type, 0.0);
-          auto isZero = [&](Value value) {
-            return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
-                                         value, zero);
-          };
           Value sum;
           for (size_t i = 0; i < states; ++i) {
             Value o = convertFloat(b, loc, args[i], type);
             Value weight = args[states + i];
             Value term = arith::MulFOp::create(b, loc, weight, o);
-            term = arith::SelectOp::create(b, loc, isZero(weight), zero, term);
+            term = arith::SelectOp::create(b, loc, isZero(b, loc, weight), zero,
+                                           term);
             sum = sum ? arith::AddFOp::create(b, loc, sum, term) : term;
           }
-          Value all = args[2 * states];
-          Value quotient = arith::DivFOp::create(b, loc, sum, all);
-          Value o =
-              arith::SelectOp::create(b, loc, isZero(all), zero, quotient);
+          Value o = divideOrZero(b, loc, sum, args[2 * states]);
           return SmallVector<Value>{convertFloat(b, loc, o, outputType)};
         });
     if (op.hasLse())

@@ -373,13 +373,23 @@ def Attn_MergeStatesOp : Attn_Op<"merge_states", [AttrSizedOperandSegments]> {
     ```
 
     With the default layout any rank goes: O is [..., Dv] and LSE [...]. For
-    `bshd` and `thd` O has that layout and LSE its `lse_layout`.
+    `bshd` and `thd` O has that layout and LSE its `lse_layout`. A single state
+    may be a stack of n states, with a first dim that counts them:
+
+    ```mlir
+    %o, %lse = attn.merge_states
+        (%parts, %lses : tensor<4x2x8x64x128xf32>, tensor<4x2x8x64xf32>)
+        outs(%o0, %lse0 : tensor<2x8x64x128xbf16>, tensor<2x8x64xf32>)
+    ```
+
+    A merge may work in place: a destination may be the O or the lse of a state.
 
     Constraints:
 
     * M1: there is at least one state.
     * M2: all states have one output type up to memref layout and dynamic dims,
-      and one lse shape; the destination output has the same shape.
+      and one lse shape; the destination output has the same shape, or a stack
+      has one more dim in front, which is positive.
     * M3: each lse is f32 and has the shape its output and layout ask for.
     * M4: a state that comes straight from an op of this dialect has the merge's
       `lse_base`.
@@ -387,7 +397,7 @@ def Attn_MergeStatesOp : Attn_Op<"merge_states", [AttrSizedOperandSegments]> {
     * M6: `sink` is [Hq] and needs a layout with a head dim.
     * M7: `lse_layout` fits the layout, and is not `bhs_padded`.
     * M8: there are one or two destinations, and one lse a state.
-    * M9: memrefs obey C24 (outputs), C28 and C29.
+    * M9: memrefs obey C24 (outputs), C29, and C28 between destinations.
   }];
 
   let arguments = (ins
@@ -404,6 +414,10 @@ def Attn_MergeStatesOp : Attn_Op<"merge_states", [AttrSizedOperandSegments]> {
     ::mlir::Value getOutputInit() { return getInits().front(); }
     ::mlir::Value getLseInit() { return hasLse() ? getInits()[1] : ::mlir::Value(); }
     bool hasLse() { return getInits().size() == 2; }
+    /// Whether the one state is a stack of them, along a first dim of its own.
+    bool isStacked();
+    /// The dims of O that are the dims of an lse, in the lse's order.
+    ::llvm::SmallVector<unsigned> getLseDims();
     ::mlir::attn::LseLayout getLseLayoutOrDefault() {
       return getLseLayout().value_or(getLayout() == ::mlir::attn::Layout::thd
                                          ? ::mlir::attn::LseLayout::hs_packed
