@@ -42,7 +42,7 @@
 // CHECK-NOT:     memref.store
 // CHECK:         vector.transfer_write {{.*}} {in_bounds = [false, true]} : vector<1x8xf16>, memref<300x64xf16
 func.func @f(%q: memref<2x2x300x64xf16>, %k: memref<2x2x256x64xf16>, %v: memref<2x2x256x64xf16>, %o: memref<2x2x300x64xf16>) {
-  attn.attention ins(%q, %k, %v : memref<2x2x300x64xf16>, memref<2x2x256x64xf16>, memref<2x2x256x64xf16>) outs(%o : memref<2x2x300x64xf16>)
+  attn.attention ins(%q, %k, %v : memref<2x2x300x64xf16>, memref<2x2x256x64xf16>, memref<2x2x256x64xf16>) outs(%o : memref<2x2x300x64xf16>) attributes {attn.lowering_config = #attn.lowering_config<tile_q = 256>}
   return
 }
 

@@ -12,7 +12,7 @@ func.func @f(%q: memref<1x1x8x64xf16>, %o: memref<1x1x8x64xf16>) {
 // -----
 
 func.func @f(%q: memref<1x1x8x64xf16>, %o: memref<1x1x8x64xf16>) {
-  // expected-error @+1 {{in 'attn.lowering_config' on gfx950: expects tile_q to be 256, but got 100}}
+  // expected-error @+1 {{in 'attn.lowering_config' on gfx950: expects tile_q to be 256 or 128, but got 100}}
   attn.attention ins(%q, %q, %q : memref<1x1x8x64xf16>, memref<1x1x8x64xf16>, memref<1x1x8x64xf16>)
       outs(%o : memref<1x1x8x64xf16>)
       attributes {attn.lowering_config = #attn.lowering_config<tile_q = 100>}

@@ -104,7 +104,8 @@ class Problem:
 
     `out` and `lse` are the destinations with their previous contents; by
     default both are filled with NaN. `lse` = False asks for none. The arrays'
-    types are the element types; `out_type` is that of a default `out`.
+    types are the element types; `out_type` is that of a default `out`. `config`
+    is the inside of the op's `attn.lowering_config`.
     """
 
     q: object
@@ -116,6 +117,7 @@ class Problem:
     out_type: object = None
     dynamic: bool = False
     tensors: bool = False
+    config: str = ""
 
     def __post_init__(self):
         unknown = set(self.options) - set(OPERANDS) - set(ATTRIBUTES)
@@ -141,6 +143,7 @@ class Problem:
             lse=self.has_lse,
             dynamic=self.dynamic,
             tensors=self.tensors,
+            config=self.config,
         )
 
     def reference(self, **overrides):
@@ -345,7 +348,11 @@ class _Builder:
             if name in problem.options:
                 value, type_ = self._option(n, problem, name)
                 clauses += f" {name}({value} : {type_})"
-        self._add_op(n, problem, f"attn.attention ins({_typed(ins)}){clauses}")
+        config = ""
+        if problem.config:
+            config = f"#attn.lowering_config<{problem.config}>"
+            config = f" attributes {{attn.lowering_config = {config}}}"
+        self._add_op(n, problem, f"attn.attention ins({_typed(ins)}){clauses}", attributes=config)
 
     def _add_merge(self, n, problem):
         states, first = [], None
@@ -360,7 +367,7 @@ class _Builder:
         outs = first if problem.in_place else None
         self._add_op(n, problem, f"attn.merge_states {', '.join(states)}{clauses}", outs)
 
-    def _add_op(self, n, problem, text, outs=None):
+    def _add_op(self, n, problem, text, outs=None, attributes=""):
         """Adds the op with its destinations, and the results it returns on tensors."""
         outs = outs or self._destinations(n, problem)
         results = ""
@@ -370,7 +377,8 @@ class _Builder:
             for value, (_, type_), name in zip(names, outs, ("output", "lse")):
                 self.results.append(f'{type_} {{attn.name = "{name}_{n}"}}')
                 self.returned.append((value, type_))
-        self.body.append(f"{results}{text} outs({_typed(outs)}){_attributes(problem.options)}")
+        options = _attributes(problem.options) + attributes
+        self.body.append(f"{results}{text} outs({_typed(outs)}){options}")
 
     def _destinations(self, n, problem):
         outs = [self._destination(n, problem, "output", problem.out)]

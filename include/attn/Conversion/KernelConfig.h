@@ -48,6 +48,10 @@ struct KernelConfig {
   int64_t tileKV = 64;
   /// Waves that share 32 rows of Q, each owning a share of V's columns.
   int64_t splitV = 1;
+  /// Groups of waves that share rows, each with a part of the keys: group g has
+  /// tiles g, g + groupsKV, ... to itself, and all merge their states at the
+  /// end (pipelined only).
+  int64_t groupsKV = 1;
   /// Fragments along the contraction of Q K^T (16 bytes a lane each).
   int64_t stepsQK = 0;
   /// 32-column blocks of V and O that one wave owns.
@@ -69,7 +73,13 @@ struct KernelConfig {
   /// A half-row of a tile whose P sums to more than 2^this raises the maximum.
   int64_t voteLog2 = 24;
 
-  int64_t getTileQ() const { return wavesPerGroup / splitV * rowsPerWave; }
+  int64_t getTileQ() const {
+    return wavesPerGroup / (splitV * groupsKV) * rowsPerWave;
+  }
+  /// Waves that stage and read one tile.
+  int64_t getTileWaves() const { return wavesPerGroup / groupsKV; }
+  /// Keys that all groups take together.
+  int64_t getRoundKeys() const { return tileKV * groupsKV; }
   unsigned getElementBytes() const { return getByteWidth(kind); }
   /// Elements of one 16-byte fragment.
   int64_t getFragment() const { return 16 / getElementBytes(); }
@@ -83,10 +93,16 @@ struct KernelConfig {
   LinearLayout getTileLayout(bool isV) const;
   /// Elements of that tile, padding included.
   int64_t getTileElements(bool isV) const;
-  /// What one DMA instruction moves: (lane, elt, wave, instr) -> (row, col).
+  /// Elements from one group's tile to the next's.
+  int64_t getGroupStride(bool isV) const;
+  /// What one DMA instruction moves: (lane, elt, wave, instr) -> (row, col),
+  /// `wave` one of those that stage the tile.
   /// In LDS the lanes of one instruction are consecutive.
   LinearLayout getStagingLayout(bool isV) const;
   int64_t getStagingInstructions(bool isV) const;
+  /// Where a wave leaves a block of O^T for the wave it merges with: (lane,
+  /// quad of registers, row wave) -> offset in elements.
+  LinearLayout getMergeLayout() const;
   /// LDS bytes of the whole kernel.
   int64_t getLDSBytes() const;
   /// VGPRs of the widest cluster: Q, O, two tiles of S, P and what the cluster

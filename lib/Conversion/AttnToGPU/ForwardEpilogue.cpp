@@ -110,6 +110,76 @@ void ForwardKernel::storeO(ArrayRef<Value> acc, Value inverse) {
     }
 }
 
+// One round for m and l, one a block of O: the second group writes, everyone
+// reads, in two buffers by turns, so one barrier a round will do.
+State ForwardKernel::mergeGroups(State state) {
+  LinearLayout layout = c.getMergeLayout();
+  auto type = VectorType::get(4, b.f32);
+  Value isSecond =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, b.keyGroup, b.c32(0));
+  unsigned round = 0;
+  auto exchange = [&](ArrayRef<Value> quads) {
+    Value buffer = lds(/*isV=*/false, round++ % 2);
+    auto at = [&](int64_t quad) -> Value {
+      return b.toIndex(
+          b.locateValue(layout, "offset", {"lane", "wave"}, {{"quad", quad}}));
+    };
+    b.branch(
+        isSecond, {},
+        [&]() -> Values {
+          for (auto [i, quad] : llvm::enumerate(quads))
+            vector::StoreOp::create(
+                b, vector::BitCastOp::create(b, b.fragmentType, quad), buffer,
+                at(i), /*nontemporal=*/false, llvm::Align(16));
+          return {};
+        },
+        /*likely=*/true);
+    b.wait(-1);
+    b.barrier();
+    Values result;
+    for (size_t i = 0; i < quads.size(); ++i)
+      result.push_back(vector::BitCastOp::create(
+          b, type,
+          vector::LoadOp::create(b, b.fragmentType, buffer, at(i),
+                                 /*nontemporal=*/false, llvm::Align(16))));
+    return result;
+  };
+
+  b.barrier(); // everyone is done with the tiles
+  Value zero = b.cf(0);
+  Value other =
+      exchange(vector::FromElementsOp::create(
+                   b, type, ValueRange{state.nm, state.sum, zero, zero})
+                   .getResult())
+          .front();
+  Value otherNm = b.element(other, 0), otherSum = b.element(other, 1);
+  Value nm = arith::MinNumFOp::create(b, state.nm, otherNm);
+  auto factor = [&](Value old) {
+    return b.exp2(toLog2(arith::SubFOp::create(b, nm, old)));
+  };
+  Value mine = factor(state.nm), others = factor(otherNm);
+  auto join = [&](Value x, Value y) -> Value {
+    return b.fma(x, mine, arith::MulFOp::create(b, y, others));
+  };
+  state.nm = nm;
+  state.sum = join(state.sum, otherSum);
+  for (Value &acc : state.acc) {
+    Values elements, quads;
+    for (int64_t i = 0; i < 16; ++i)
+      elements.push_back(b.element(acc, i));
+    for (int64_t i = 0; i < 16; i += 4)
+      quads.push_back(vector::FromElementsOp::create(
+          b, type, ValueRange(elements).slice(i, 4)));
+    Values read = exchange(quads);
+    for (int64_t i = 0; i < 16; ++i)
+      elements[i] = join(elements[i], b.element(read[i / 4], i % 4));
+    acc = vector::FromElementsOp::create(b, b.accType, elements);
+  }
+  // One writer a row.
+  row0 = arith::SelectOp::create(b, isSecond, rowsQ, row0);
+  return state;
+}
+
 void ForwardKernel::epilogue(const State &state) {
   Value total = b.joinHalves(state.sum, [&](Value x, Value y) -> Value {
     return arith::AddFOp::create(b, x, y);
@@ -134,11 +204,10 @@ void ForwardKernel::epilogue(const State &state) {
         arith::CmpIOp::create(b, arith::CmpIPredicate::ult, b.lane, b.c32(32)),
         arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row,
                               rowsLse ? rowsLse : rowsQ));
-    if (c.splitV > 1)
-      writes = arith::AndIOp::create(
-          b, writes,
-          arith::CmpIOp::create(b, arith::CmpIPredicate::eq, b.share,
-                                b.c32(0)));
+    for (Value part : {b.share, b.keyGroup})
+      writes = b.createOrFold<arith::AndIOp>(
+          writes, b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, part,
+                                                b.c32(0)));
     auto guard = scf::IfOp::create(b, writes, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard insertion(b);
     b.setInsertionPointToStart(guard.thenBlock());

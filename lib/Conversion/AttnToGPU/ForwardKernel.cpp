@@ -86,15 +86,17 @@ void ForwardKernel::build() {
   for (bool isV : {false, true})
     for (int i = 0; i < (c.pipelined ? 2 : 1); ++i) {
       unsigned index = func.getNumWorkgroupAttributions();
-      func.addWorkgroupAttribution(MemRefType::get({c.getTileElements(isV)},
-                                                   b.elementType, nullptr,
-                                                   space),
-                                   b.getLoc());
+      int64_t elements =
+          (c.groupsKV - 1) * c.getGroupStride(isV) + c.getTileElements(isV);
+      func.addWorkgroupAttribution(
+          MemRefType::get({elements}, b.elementType, nullptr, space),
+          b.getLoc());
       func.setWorkgroupAttributionAttr(index, "llvm.align",
                                        b.getI64IntegerAttr(16));
     }
   readProblem();
-  epilogue(c.pipelined ? runPipelined() : runPlain());
+  State state = c.pipelined ? runPipelined() : runPlain();
+  epilogue(c.groupsKV > 1 ? mergeGroups(state) : state);
 }
 
 void mlir::attn::buildForwardKernel(gpu::GPUFuncOp func,

@@ -114,7 +114,7 @@ private:
   std::pair<Values, Value> exponentials(ArrayRef<Value> scores, Value nm,
                                         Value sum);
   Values fragments(ArrayRef<Value> packed);
-  /// The tile of keys that the loop takes as its tile number `tile`.
+  /// The tile of keys that the wave's loop takes as its tile number `tile`.
   Value keyTile(Value tile);
   /// Is the tile not whole for some row of the wave?
   Value needsMask(Value tile);
@@ -137,6 +137,8 @@ private:
   /// The operations that `emit` appends to the current block.
   SmallVector<Operation *> record(llvm::function_ref<void()> emit);
   State pipelinedTile(State state, Value tile, unsigned parity);
+  /// What the groups of waves that share rows have, in all of them.
+  State mergeGroups(State state);
   void epilogue(const State &state);
   void storeO(ArrayRef<Value> acc, Value inverse);
   /// Is a lane's row one that only pads the sequence? Null if there are none.
@@ -162,7 +164,7 @@ private:
   Value row0;     ///< i32, first row of the wave
   Value firstRow; ///< i32, first row of the workgroup
   VisibleKeys visible;
-  Value tiles; ///< i32, tiles that the workgroup visits
+  Value tiles; ///< i32, tiles that each group of waves visits
   Value scale; ///< f32, |scale| * log2(e), positive
   Values queries;
 };

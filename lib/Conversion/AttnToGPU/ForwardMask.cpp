@@ -63,9 +63,13 @@ void ForwardKernel::findVisibleKeys() {
   APInt length;
   visible.hasMask = left || right ||
                     !matchPattern(lenKV, m_ConstantInt(&length)) ||
-                    length.getSExtValue() % c.tileKV != 0;
+                    length.getSExtValue() % c.getRoundKeys() != 0;
+  auto share = [&] {
+    tiles = b.shiftRight(b.addi(tiles, c.groupsKV - 1),
+                         llvm::Log2_64(c.groupsKV));
+  };
   if (!left)
-    return;
+    return share();
   visible.first = arith::SubIOp::create(b, first(row), held);
   visible.wholeFirst = tilesBelow(first(b.addi(row0, rowsPerWave - 1)));
   visible.sinkTokens = op.getSinkTokens();
@@ -77,9 +81,12 @@ void ForwardKernel::findVisibleKeys() {
   visible.skipped = b.uniform(arith::SubIOp::create(
       b, arith::MaxSIOp::create(b, b.mins(begin, tiles), kept), kept));
   tiles = arith::SubIOp::create(b, tiles, visible.skipped);
+  share();
 }
 
 Value ForwardKernel::keyTile(Value tile) {
+  if (c.groupsKV > 1) // groups take the tiles in turn
+    tile = b.addi(b.muli(tile, c.groupsKV), b.keyGroup);
   if (!visible.skipped)
     return tile;
   Value behind = b.addi(tile, visible.skipped);

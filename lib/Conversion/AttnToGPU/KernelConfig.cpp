@@ -68,6 +68,11 @@ int64_t KernelConfig::getTileElements(bool isV) const {
 LinearLayout KernelConfig::getStagingLayout(bool isV) const {
   int64_t line = getLine(), fragment = getFragment();
   if (chip->dmaBytesPerLane == 16) {
+    llvm::SmallVector<LinearLayout::Basis> wave, instr;
+    for (int64_t row = 1; row < 8; row *= 2)
+      (row < getTileWaves() ? wave : instr).push_back({row, 0});
+    for (int64_t l = 1; l < 8; l *= 2)
+      instr.push_back({0, l * line});
     LinearLayout layout({"row", "col"});
     return layout
         .add("lane", {{0, fragment},
@@ -77,8 +82,8 @@ LinearLayout KernelConfig::getStagingLayout(bool isV) const {
                       {16, 0},
                       {32, 0}})
         .addLinear("elt", Log2_64(fragment), {0, 1})
-        .addLinear("wave", 3, {1, 0})
-        .addLinear("instr", 3, {0, line});
+        .add("wave", wave)
+        .add("instr", instr);
   }
   // Lane l moves dword l%32 of the line of row l/32; the swizzle goes into the
   // column it reads.
@@ -92,10 +97,11 @@ LinearLayout KernelConfig::getStagingLayout(bool isV) const {
                       {0, 16 * dword},
                       {1, swizzle(1)}});
   layout.addLinear("elt", Log2_64(dword), {0, 1});
-  layout.add("wave", {{2, swizzle(2)}, {4, swizzle(4)}, {8, 0}});
-  llvm::SmallVector<LinearLayout::Basis> instr = {{16, 0}};
-  if (tileKV == 64)
-    instr.push_back({32, 0});
+  llvm::SmallVector<LinearLayout::Basis> wave, instr;
+  for (int64_t row = 2; row < tileKV; row *= 2)
+    (row < 2 * getTileWaves() ? wave : instr)
+        .push_back({row, row < 8 ? swizzle(row) : 0});
+  layout.add("wave", wave);
   for (int64_t l = 1; l < 8; l *= 2)
     instr.push_back({0, l * line});
   return layout.add("instr", instr);
@@ -103,12 +109,28 @@ LinearLayout KernelConfig::getStagingLayout(bool isV) const {
 
 int64_t KernelConfig::getStagingInstructions(bool isV) const {
   int64_t lines = isV ? getLinesV() : getLinesK();
-  return lines * tileKV * 128 / (64 * chip->dmaBytesPerLane * wavesPerGroup);
+  return lines * tileKV * 128 / (64 * chip->dmaBytesPerLane * getTileWaves());
+}
+
+int64_t KernelConfig::getGroupStride(bool isV) const {
+  // Alone in its bits where offsets are joined by xor.
+  int64_t elements = getTileElements(isV);
+  return chip->dmaBytesPerLane == 16 ? elements : llvm::PowerOf2Ceil(elements);
+}
+
+LinearLayout KernelConfig::getMergeLayout() const {
+  int64_t fragment = getFragment();
+  LinearLayout layout({"offset"});
+  return layout.addLinear("lane", 6, {fragment})
+      .addLinear("quad", 2, {64 * fragment})
+      .addLinear("wave", 2, {256 * fragment});
 }
 
 int64_t KernelConfig::getLDSBytes() const {
-  return (getTileElements(false) + getTileElements(true)) * getElementBytes() *
-         (pipelined ? 2 : 1);
+  int64_t elements = 0;
+  for (bool isV : {false, true})
+    elements += (groupsKV - 1) * getGroupStride(isV) + getTileElements(isV);
+  return elements * getElementBytes() * (pipelined ? 2 : 1);
 }
 
 int64_t KernelConfig::getVGPREstimate() const {
@@ -123,8 +145,8 @@ int64_t KernelConfig::getVGPREstimate() const {
 }
 
 WorkgroupCost KernelConfig::getCost() const {
-  // Of one tile of a wave: the MFMAs (32 clk, f32 64), and the vector work of
-  // the softmax, of which a part of each MFMA hides nothing.
+  // A tile of one wave. The MFMAs (32 clk, f32 64), and the vector work of the
+  // softmax with what each MFMA takes of the vector pipe:
   double depth = chip->getMFMADepth(kind), mfmas = 0;
   mfmas += double(tileKV) / 32 * double(stepsQK * 2 * getFragment()) / depth;
   mfmas += double(tileKV) / depth * double(blocksV);
@@ -134,14 +156,27 @@ WorkgroupCost KernelConfig::getCost() const {
       double(tileKV) / 2 *
           (8 + chip->transcendentalClocks + chip->getPackClocks(kind) / 2.0) +
       mfmas * (32 - chip->mfmaShadowClocks);
+  // What the four waves of a group read of LDS and all stage in it, the DMA
+  // instructions, and for each cluster the way there and back.
+  double memory = 110 * double(clustersQK + clustersPV);
+  for (bool isV : {false, true}) {
+    int64_t lines = isV ? getLinesV() : getLinesK();
+    double bytes = double(tileKV * lines) * 128;
+    double read = 4 * bytes / (isV ? double(splitV) : 1);
+    memory += (read + bytes * double(groupsKV)) / (4 * chip->ldsBanks) +
+              11 * double(getStagingInstructions(isV));
+  }
   constexpr double wavesPerSIMD = 2;
   WorkgroupCost cost;
   cost.rows = getTileQ();
-  cost.roundKeys = tileKV;
+  cost.roundKeys = getRoundKeys();
   cost.roundClocks =
-      wavesPerSIMD * (pipelined ? std::max(matrix, vector) : matrix + vector);
-  // Start, Q, the first tiles and the first repair, the stores of O.
-  cost.fixedClocks = 7500;
+      wavesPerSIMD * (pipelined ? std::max({matrix, vector, memory})
+                                : matrix + vector + memory);
+  // Start, Q, the first tiles and repair, masks, merging, the stores of O, and
+  // the tile that is computed and dropped: 11 to 13 thousand clocks on gfx950
+  // and 14 to 17 on gfx942 in the timing model.
+  cost.fixedClocks = 10000 + cost.roundClocks;
   return cost;
 }
 
@@ -269,9 +304,55 @@ static llvm::Error choosePacing(KernelConfig &config,
   return llvm::Error::success();
 }
 
-llvm::Expected<KernelConfig> mlir::attn::chooseKernelConfig(
-    const ChipInfo &chip, ElementKind kind, int64_t headDimQK, int64_t headDimV,
-    const std::optional<LaunchShape> &shape, const KernelKnobs &knobs) {
+/// Tiles and stages, `splitV` known.
+static llvm::Error chooseTiles(KernelConfig &config, const KernelKnobs &knobs) {
+  const ChipInfo &chip = *config.chip;
+  auto fits = [&] { return config.getLDSBytes() <= int64_t(chip.ldsBytes); };
+  bool is32 = config.kind == ElementKind::F32;
+  int64_t rows = config.getTileQ();
+  // Groups of waves that share keys exist in the pipelined program only, where
+  // all of V is one wave's.
+  bool mayGroup = !is32 && config.splitV == 1 && knobs.stages.value_or(2) == 2;
+  if (knobs.tileQ && *knobs.tileQ != rows &&
+      !(mayGroup && *knobs.tileQ == rows / 2))
+    return refuse("tile_q",
+                  mayGroup ? llvm::Twine(rows) + " or " + llvm::Twine(rows / 2)
+                           : llvm::Twine(rows),
+                  *knobs.tileQ);
+  config.groupsKV = knobs.tileQ ? rows / *knobs.tileQ : 1;
+
+  int64_t leastKV = chip.dmaBytesPerLane < 16 ? 32 : 64;
+  config.tileKV = knobs.tileKV.value_or(64);
+  if (config.tileKV != 64 && config.tileKV != leastKV)
+    return refuse("tile_kv", leastKV == 64 ? "64" : "32 or 64", config.tileKV);
+  if (knobs.stages && (*knobs.stages < 1 || *knobs.stages > 2))
+    return refuse("stages", "1 or 2", *knobs.stages);
+  if (is32 && knobs.stages == 2)
+    return refuse("stages", "1 for f32", 2);
+  config.pipelined = !is32;
+  if (config.groupsKV == 1)
+    config.pipelined =
+        config.pipelined && knobs.stages.value_or(fits() ? 2 : 1) == 2;
+  if (!fits() && !knobs.tileKV)
+    config.tileKV = leastKV;
+  if (!fits())
+    return llvm::createStringError(
+        "expects at most " + llvm::Twine(chip.ldsBytes) + " bytes of LDS on " +
+        chip.name + ", but the tiles need " +
+        llvm::Twine(config.getLDSBytes()));
+  // Groups merge a block of O at a time through the tiles of K.
+  int64_t block = config.getTileWaves() * 256 * config.getFragment();
+  if (config.groupsKV > 1 &&
+      config.groupsKV * config.getGroupStride(false) < block)
+    return refuse("tile_q", llvm::Twine(rows) + " with tiles of K this small",
+                  *knobs.tileQ);
+  return llvm::Error::success();
+}
+
+/// The rule without the sizes of the launch.
+static llvm::Expected<KernelConfig>
+makeConfig(const ChipInfo &chip, ElementKind kind, int64_t headDimQK,
+           int64_t headDimV, const KernelKnobs &knobs) {
   KernelConfig config;
   config.chip = &chip;
   config.kind = kind;
@@ -283,38 +364,38 @@ llvm::Expected<KernelConfig> mlir::attn::chooseKernelConfig(
   config.voteLog2 = kind == ElementKind::F16 ? 14 : 24;
   if (llvm::Error error = chooseSplitV(config, knobs))
     return error;
-  if (knobs.tileQ && *knobs.tileQ != config.getTileQ())
-    return refuse("tile_q", llvm::Twine(config.getTileQ()), *knobs.tileQ);
-
-  auto fits = [&] { return config.getLDSBytes() <= int64_t(chip.ldsBytes); };
-  int64_t leastKV = chip.dmaBytesPerLane < 16 ? 32 : 64;
-  config.tileKV = knobs.tileKV.value_or(64);
-  if (config.tileKV != 64 && config.tileKV != leastKV)
-    return refuse("tile_kv", leastKV == 64 ? "64" : "32 or 64", config.tileKV);
-  config.pipelined = kind != ElementKind::F32;
-  config.pipelined = config.pipelined && fits();
-  if (knobs.stages) {
-    if (*knobs.stages < 1 || *knobs.stages > 2)
-      return refuse("stages", "1 or 2", *knobs.stages);
-    config.pipelined = *knobs.stages == 2;
-    if (config.pipelined && kind == ElementKind::F32)
-      return refuse("stages", "1 for f32", 2);
-  }
-  if (!fits() && !knobs.tileKV)
-    config.tileKV = leastKV;
-  if (!fits())
-    return llvm::createStringError(
-        "expects at most " + llvm::Twine(chip.ldsBytes) + " bytes of LDS on " +
-        chip.name + ", but the tiles need " +
-        llvm::Twine(config.getLDSBytes()));
-  if (config.pipelined)
+  if (llvm::Error error = chooseTiles(config, knobs))
+    return error;
+  if (config.pipelined) {
     if (llvm::Error error = choosePacing(config, knobs))
       return error;
-  if (!config.pipelined)
-    for (const KernelKnob &knob : getKernelKnobs().take_back(3))
-      if (knobs.*knob.value)
-        return llvm::createStringError("expects no " + knob.name +
-                                       " with stages = 1, but got " +
-                                       llvm::Twine(*(knobs.*knob.value)));
+    return config;
+  }
+  for (const KernelKnob &knob : getKernelKnobs().take_back(3))
+    if (knobs.*knob.value)
+      return llvm::createStringError("expects no " + knob.name +
+                                     " with stages = 1, but got " +
+                                     llvm::Twine(*(knobs.*knob.value)));
   return config;
+}
+
+llvm::Expected<KernelConfig> mlir::attn::chooseKernelConfig(
+    const ChipInfo &chip, ElementKind kind, int64_t headDimQK, int64_t headDimV,
+    const std::optional<LaunchShape> &shape, const KernelKnobs &knobs) {
+  auto whole = makeConfig(chip, kind, headDimQK, headDimV, knobs);
+  if (!whole || knobs.tileQ || !shape)
+    return whole;
+  KernelKnobs halfKnobs = knobs;
+  halfKnobs.tileQ = whole->getTileQ() / 2;
+  auto half = makeConfig(chip, kind, headDimQK, headDimV, halfKnobs);
+  if (!half) {
+    llvm::consumeError(half.takeError());
+    return whole;
+  }
+  // Half the rows fill the chip sooner, but start twice as often.
+  double wholeClocks = estimateMakespan(chip, *shape, whole->getCost());
+  double halfClocks = estimateMakespan(chip, *shape, half->getCost());
+  if (halfClocks < wholeClocks)
+    return half;
+  return whole;
 }

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -51,15 +52,23 @@ WaveBuilder::WaveBuilder(gpu::GPUFuncOp func, const KernelConfig &config)
   lane = arith::AndIOp::create(*this, tid, c32(63));
   half = arith::ShRUIOp::create(*this, lane, c32(5));
   column = arith::AndIOp::create(*this, lane, c32(31));
-  int64_t rowWaves = wavesPerGroup / config.splitV;
-  rowWave = config.splitV == 1
-                ? wave
-                : arith::AndIOp::create(*this, wave, c32(rowWaves - 1));
-  share =
-      config.splitV == 1
-          ? c32(0)
-          : arith::ShRUIOp::create(*this, wave, c32(llvm::Log2_64(rowWaves)))
-                .getResult();
+  // Of the eight waves, the lowest bits say which rows, then which part of V or
+  // of the keys.
+  int64_t rowWaves = config.getTileQ() / rowsPerWave;
+  auto low = [&](int64_t count) -> Value {
+    return count == wavesPerGroup
+               ? wave
+               : arith::AndIOp::create(*this, wave, c32(count - 1));
+  };
+  auto high = [&](int64_t count) -> Value {
+    return count == wavesPerGroup
+               ? c32(0)
+               : arith::ShRUIOp::create(*this, wave, c32(llvm::Log2_64(count)));
+  };
+  rowWave = low(rowWaves);
+  tileWave = low(config.getTileWaves());
+  keyGroup = high(config.getTileWaves());
+  share = config.splitV == 1 ? c32(0) : high(rowWaves);
 }
 
 //===----------------------------------------------------------------------===//
@@ -170,7 +179,11 @@ WaveBuilder::locate(const LinearLayout &layout, StringRef out,
           sum = arith::AddIOp::create(*this, sum, term);
       };
       for (StringRef name : variables) {
-        Value value = name == "lane" ? lane : name == "wave" ? wave : share;
+        Value value = llvm::StringSwitch<Value>(name)
+                          .Case("lane", lane)
+                          .Case("wave", tileWave)
+                          .Case("share", share)
+                          .Case("group", keyGroup);
         ArrayRef<LinearLayout::Basis> bases = layout.getInput(name)->bases;
         // Neighbouring bits that scale alike are one masked multiple.
         for (unsigned b = 0; b < bases.size();) {
@@ -253,13 +266,19 @@ void WaveBuilder::write(Value vector, const GlobalMatrix &matrix, RowIndex row,
                                   matrixIndices(*this, row, col), inBounds);
 }
 
+/// `layout` in the tile of the wave's group: one more input, "group".
+LinearLayout WaveBuilder::inGroup(LinearLayout layout, bool isV) const {
+  return layout.addLinear("group", llvm::Log2_64(config.groupsKV),
+                          {config.getGroupStride(isV)});
+}
+
 void WaveBuilder::stage(const GlobalMatrix &matrix, Value row, Value lds,
                         bool isV) {
   LinearLayout source = config.getStagingLayout(isV);
-  LinearLayout target = source.then(config.getTileLayout(isV));
+  LinearLayout target = inGroup(source.then(config.getTileLayout(isV)), isV);
   int64_t width = config.chip->dmaBytesPerLane / config.getElementBytes();
   // Pinned, or LLVM keeps the LDS address of every instruction in a register.
-  Value waveBase = locate(target, "offset", {"wave"}, {}).first;
+  Value waveBase = locate(target, "offset", {"wave", "group"}, {}).first;
   if (waveBase)
     waveBase = pinScalar(waveBase);
   for (int64_t i = 0; i < config.getStagingInstructions(isV); ++i) {
@@ -273,7 +292,7 @@ void WaveBuilder::stage(const GlobalMatrix &matrix, Value row, Value lds,
     Value data = read(matrix, {addi(row, moreRows), laneRow},
                       addi(col, moreCols), colMax, width);
     // Uniform base plus lane times width: what a DMA can do.
-    int64_t more = locate(target, "offset", {"wave"}, at).second;
+    int64_t more = locate(target, "offset", {"wave", "group"}, at).second;
     Value base = waveBase ? addi(waveBase, more) : c32(more);
     Value offset = arith::AddIOp::create(
         *this, toIndex(base),
@@ -292,12 +311,13 @@ static Value readLDS(WaveBuilder &b, Value lds, Value offset, int64_t count) {
 }
 
 Values WaveBuilder::readK(Value lds, int64_t step) {
-  LinearLayout layout = getOperandLayout(config.getElementBytes())
-                            .then(config.getTileLayout(/*isV=*/false));
+  LinearLayout layout = inGroup(getOperandLayout(config.getElementBytes())
+                                    .then(config.getTileLayout(/*isV=*/false)),
+                                /*isV=*/false);
   Values fragments;
   for (int64_t block = 0; block < config.tileKV / 32; ++block)
     fragments.push_back(readLDS(*this, lds,
-                                locateValue(layout, "offset", {"lane"},
+                                locateValue(layout, "offset", {"lane", "group"},
                                             {{"step", step}, {"block", block}}),
                                 config.getFragment()));
   return fragments;
@@ -331,7 +351,7 @@ Values WaveBuilder::readV(Value lds, int64_t step) {
     address.add("high", ArrayRef(value.getInput("elt")->bases).drop_front(2));
     for (StringRef name : {"step", "block", "share"})
       address.add(name, value.getInput(name)->bases);
-    LinearLayout layout = address.then(tile);
+    LinearLayout layout = inGroup(address.then(tile), /*isV=*/true);
     auto half = VectorType::get(4, elementType);
     for (int64_t block = 0; block < config.blocksV; ++block) {
       Value parts[2];
@@ -339,7 +359,7 @@ Values WaveBuilder::readV(Value lds, int64_t step) {
         parts[high] = amdgpu::TransposeLoadOp::create(
             *this, half, lds,
             ValueRange{toIndex(locateValue(
-                layout, "offset", {"lane", "share"},
+                layout, "offset", {"lane", "share", "group"},
                 {{"step", step}, {"block", block}, {"high", high}}))});
       raw.push_back(
           vector::ShuffleOp::create(*this, parts[0], parts[1],
@@ -352,12 +372,12 @@ Values WaveBuilder::readV(Value lds, int64_t step) {
   // columns have a base of their own for odd keys, which LLVM cannot see
   // through: it then pairs keys two apart, whose distance is one that a strided
   // pair of reads can encode anywhere in the tile; else it adds up addresses.
-  LinearLayout layout = value.then(tile);
+  LinearLayout layout = inGroup(value.then(tile), /*isV=*/true);
   bool hasOddBase = config.groupV == 2 && config.kind != ElementKind::F32;
   for (int64_t block = 0; block < config.blocksV; block += config.groupV)
     for (int64_t elt = 0; elt < fragment; ++elt) {
       auto [variable, constant] =
-          locate(layout, "offset", {"lane", "share"},
+          locate(layout, "offset", {"lane", "share", "group"},
                  {{"step", step}, {"block", block}, {"elt", elt}});
       if (hasOddBase && elt % 2) {
         int64_t odd = layout.apply({{"elt", 1}})[0];

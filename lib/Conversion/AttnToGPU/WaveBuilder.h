@@ -48,8 +48,9 @@ public:
   /// Values of the entry block: lane 0..63, wave 0..7 (uniform), half = lane /
   /// 32, column = lane % 32.
   Value lane, wave, half, column;
-  /// Which rows of the workgroup the wave owns, and which share of V.
-  Value rowWave, share;
+  /// Which rows of the workgroup the wave owns, which share of V, which tiles
+  /// of keys, and its number among the waves that stage these.
+  Value rowWave, share, keyGroup, tileWave;
 
   //===--------------------------------------------------------------------===//
   // Scalars
@@ -71,8 +72,9 @@ public:
   /// Runs `emit` with the insertion point in the entry block.
   Value inEntry(llvm::function_ref<Value()> emit);
   /// Variable and constant part of output `out` of `layout` at `constants`;
-  /// inputs "lane", "wave" and "share" that `variables` lists are the values
-  /// above. Variable parts are emitted once, in the entry block; null if zero.
+  /// of the inputs that `variables` lists, "lane", "share" and "group" are the
+  /// values above, and "wave" is `tileWave`. Variable parts are emitted once,
+  /// in the entry block; null if zero.
   std::pair<Value, int64_t>
   locate(const LinearLayout &layout, llvm::StringRef out,
          llvm::ArrayRef<llvm::StringRef> variables,
@@ -141,6 +143,8 @@ public:
                 llvm::function_ref<Values()> then, bool likely = false);
 
 private:
+  LinearLayout inGroup(LinearLayout layout, bool isV) const;
+
   llvm::StringMap<Value> located;
   Operation *entryEnd = nullptr;
 };

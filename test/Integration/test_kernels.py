@@ -1,0 +1,113 @@
+"""What the GPU kernels do beside the plain road: tiles, votes, pacing."""
+
+import compare
+import numpy as np
+import pytest
+from attn_program import Problem, assert_matches, run_all
+from devices import DEVICES
+
+GPUS = [device for device in DEVICES if device.is_gpu]
+on_gpus = pytest.mark.parametrize("device", GPUS, ids=str)
+# Rows a workgroup owns; 128 lets two groups of waves share them, each with every
+# other tile of keys.
+TILES = ("tile_q = 256", "tile_q = 128")
+
+
+def normal(shape, kind, seed, scale=1.0):
+    x = np.random.default_rng(seed).normal(size=shape) * scale
+    return x.astype(compare.dtype(kind))
+
+
+def problem(sq, skv, kind="bf16", d=64, h=1, scale=1.0, config="", **options):
+    q, k, v = (
+        normal((1, h, s, d), kind, seed, size)
+        for seed, (s, size) in enumerate(((sq, scale), (skv, scale), (skv, 1.0)))
+    )
+    return Problem(q, k, v, options, config=config)
+
+
+@on_gpus
+@pytest.mark.parametrize("config", TILES)
+@pytest.mark.parametrize("d", [64, 128])
+def test_tiles(device, config, d):
+    problems = [
+        problem(sq, skv, kind, d, 2, config=config, causal=causal)
+        for sq, skv, kind, causal in (
+            (1, 1, "f16", False),
+            (40, 64, "bf16", False),  # one tile: the second group has none
+            (130, 128, "f16", False),
+            (130, 257, "bf16", False),
+            (300, 300, "f16", True),
+            (257, 100, "bf16", True),  # rows without keys
+            (64, 450, "bf16", True),
+        )
+    ]
+    for p, result in zip(problems, run_all(problems, device)):
+        assert_matches(result, p, what=f"{p.q.shape} {p.k.shape}: ")
+
+
+@on_gpus
+def test_pacing(device):
+    configs = (
+        "clusters_qk = 2",
+        "clusters_pv = 2",
+        "early_exps = 2",
+        "early_exps = 30",
+        "split_v = 2, stages = 1",
+    )
+    problems = [problem(64, 200, "f16", 64, config=c, causal=True) for c in configs]
+    if device.name == "gfx942":
+        problems.append(problem(64, 200, "bf16", 64, config="tile_kv = 32", causal=True))
+    for p, result in zip(problems, run_all(problems, device)):
+        assert_matches(result, p, what=p.config + ": ")
+
+
+# A jump of one row's maximum, which one lane's half-row sees, must reach P, O and
+# l of that row alone, wherever the tile stands in the loop.
+@on_gpus
+@pytest.mark.parametrize("config", TILES)
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+def test_one_lane_votes(device, kind, config):
+    tiles, row = 6, 37
+    problems = []
+    for tile in (0, 1, tiles // 2, tiles - 1):
+        for key in (0, 37):  # one in each half-wave
+            p = problem(64, 64 * tiles, kind, config=config, scale=0.25)
+            p.q[..., 0] = 0
+            p.q[0, 0, row, 0] = 16
+            p.k[..., 0] = 0
+            p.k[0, 0, 64 * tile + key, 0] = 32  # a score of 64 for that row
+            problems.append(p)
+    for p, result in zip(problems, run_all(problems, device)):
+        assert_matches(result, p)
+
+
+@on_gpus
+@pytest.mark.parametrize("config", TILES)
+def test_scores_that_overflow(device, config):
+    """A row with a score of +inf is NaN, its neighbours are not touched."""
+    problems = []
+    for tile in (0, 2, 4):
+        p = problem(64, 320, "bf16", config=config)
+        p.q[..., 0] = 0
+        p.q[0, 0, 5, 0] = p.k[0, 0, 64 * tile + 9, 0] = 2.0**100
+        problems.append(p)
+    for p, result in zip(problems, run_all(problems, device)):
+        rest = np.arange(64) != 5
+        assert np.isnan(result.out[0, 0, 5].astype(float)).all()
+        assert np.isnan(result.lse[0, 0, 5])
+        expected, lse = p.reference()  # in f64 the score is finite
+        compare.assert_close(result.lse[0, 0, rest], lse[0, 0, rest], atol=1e-4)
+        compare.assert_close(
+            result.out[0, 0, rest].astype(float), expected[0, 0, rest], atol=0.03
+        )
+
+
+@on_gpus
+@pytest.mark.parametrize("config", TILES)
+def test_growing_and_wide_scores(device, config):
+    grows = problem(64, 448, "f16", config=config)
+    grows.k *= (1 + np.arange(448) // 64)[:, None].astype(grows.k.dtype)
+    wide = problem(64, 448, "bf16", config=config, scale=8 / 64**0.25)
+    for q, result in zip((grows, wide), run_all([grows, wide], device)):
+        assert_matches(result, q)
