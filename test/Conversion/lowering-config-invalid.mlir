@@ -101,11 +101,21 @@ func.func @f(%q: memref<1x1x8x64xf16>, %o: memref<1x1x8x64xf16>) {
 
 // -----
 
-func.func @f(%q: memref<1x1x8x192xf16>, %o: memref<1x1x8x192xf16>) {
-  // expected-error @+1 {{in 'attn.lowering_config' on gfx950: expects clusters_qk and clusters_pv that keep a cluster within 240 VGPRs, but got 1 and}}
-  attn.attention ins(%q, %q, %q : memref<1x1x8x192xf16>, memref<1x1x8x192xf16>, memref<1x1x8x192xf16>)
-      outs(%o : memref<1x1x8x192xf16>)
+func.func @f(%q: memref<1x1x8x192xf16>, %v: memref<1x1x8x128xf16>, %o: memref<1x1x8x128xf16>) {
+  // expected-error @+1 {{in 'attn.lowering_config' on gfx950: expects clusters_qk and clusters_pv that keep a cluster within 240 VGPRs, but got 1 and 1, which take 288}}
+  attn.attention ins(%q, %q, %v : memref<1x1x8x192xf16>, memref<1x1x8x192xf16>, memref<1x1x8x128xf16>)
+      outs(%o : memref<1x1x8x128xf16>)
       attributes {attn.lowering_config = #attn.lowering_config<clusters_qk = 1>}
+  return
+}
+
+// -----
+
+func.func @f(%q: memref<1x1x8x256xf16>, %o: memref<1x1x8x256xf16>) {
+  // expected-error @+1 {{in 'attn.lowering_config' on gfx950: expects early_exps to be 0 where two waves exchange P, but got 8}}
+  attn.attention ins(%q, %q, %q : memref<1x1x8x256xf16>, memref<1x1x8x256xf16>, memref<1x1x8x256xf16>)
+      outs(%o : memref<1x1x8x256xf16>)
+      attributes {attn.lowering_config = #attn.lowering_config<early_exps = 8>}
   return
 }
 

@@ -46,6 +46,25 @@ def test_tiles(device, config, d):
         assert_matches(result, p, what=f"{p.q.shape} {p.k.shape}: ")
 
 
+# Waves that share rows: two that hand P to each other where the tiles leave LDS
+# for it, or each with all of Q K^T.
+@on_gpus
+@pytest.mark.parametrize("dqk, dv", [(256, 256), (64, 192)])
+def test_wide_heads(device, dqk, dv):
+    problems = []
+    for sq, skv, kind, causal in (
+        (1, 1, "f16", False),
+        (130, 257, "bf16", False),
+        (200, 192, "f16", True),
+        (140, 100, "bf16", True),  # rows without keys
+    ):
+        p = problem(sq, skv, kind, dqk, causal=causal)
+        v = normal((1, 1, skv, dv), kind, 2)
+        problems.append(Problem(p.q, p.k, v, p.options))
+    for p, result in zip(problems, run_all(problems, device)):
+        assert_matches(result, p, what=f"{p.q.shape} {p.k.shape}: ")
+
+
 @on_gpus
 def test_pacing(device):
     configs = (
@@ -62,17 +81,23 @@ def test_pacing(device):
         assert_matches(result, p, what=p.config + ": ")
 
 
+def where(config):
+    """Head dims with a kernel of that kind of their own, and the config of it."""
+    return (256, "") if config == "wide" else (64, config)
+
+
 # A jump of one row's maximum, which one lane's half-row sees, must reach P, O and
 # l of that row alone, wherever the tile stands in the loop.
 @on_gpus
-@pytest.mark.parametrize("config", TILES)
+@pytest.mark.parametrize("config", [*TILES, "wide"])
 @pytest.mark.parametrize("kind", ["f16", "bf16"])
 def test_one_lane_votes(device, kind, config):
     tiles, row = 6, 37
+    d, config = where(config)
     problems = []
     for tile in (0, 1, tiles // 2, tiles - 1):
         for key in (0, 37):  # one in each half-wave
-            p = problem(64, 64 * tiles, kind, config=config, scale=0.25)
+            p = problem(64, 64 * tiles, kind, d, config=config, scale=0.25)
             p.q[..., 0] = 0
             p.q[0, 0, row, 0] = 16
             p.k[..., 0] = 0
@@ -83,12 +108,13 @@ def test_one_lane_votes(device, kind, config):
 
 
 @on_gpus
-@pytest.mark.parametrize("config", TILES)
+@pytest.mark.parametrize("config", [*TILES, "wide"])
 def test_scores_that_overflow(device, config):
     """A row with a score of +inf is NaN, its neighbours are not touched."""
     problems = []
+    d, config = where(config)
     for tile in (0, 2, 4):
-        p = problem(64, 320, "bf16", config=config)
+        p = problem(64, 320, "bf16", d, config=config)
         p.q[..., 0] = 0
         p.q[0, 0, 5, 0] = p.k[0, 0, 64 * tile + 9, 0] = 2.0**100
         problems.append(p)
@@ -104,10 +130,12 @@ def test_scores_that_overflow(device, config):
 
 
 @on_gpus
-@pytest.mark.parametrize("config", TILES)
+@pytest.mark.parametrize("config", [*TILES, "wide"])
 def test_growing_and_wide_scores(device, config):
-    grows = problem(64, 448, "f16", config=config)
+    d, config = where(config)
+    grows = problem(64, 448, "f16", d, config=config)
     grows.k *= (1 + np.arange(448) // 64)[:, None].astype(grows.k.dtype)
-    wide = problem(64, 448, "bf16", config=config, scale=8 / 64**0.25)
+    # Scores of N(0, 8^2).
+    wide = problem(64, 448, "bf16", d, config=config, scale=8**0.5)
     for q, result in zip((grows, wide), run_all([grows, wide], device)):
         assert_matches(result, q)

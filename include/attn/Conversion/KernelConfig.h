@@ -52,6 +52,10 @@ struct KernelConfig {
   /// tiles g, g + groupsKV, ... to itself, and all merge their states at the
   /// end (pipelined only).
   int64_t groupsKV = 1;
+  /// Of the waves that share rows for V's sake, each takes a share of a tile's
+  /// keys in Q K^T and the softmax, too, and hands its P to the other (two such
+  /// waves, pipelined only). Else each does all of Q K^T.
+  bool exchangesP = false;
   /// Fragments along the contraction of Q K^T (16 bytes a lane each).
   int64_t stepsQK = 0;
   /// 32-column blocks of V and O that one wave owns.
@@ -78,6 +82,8 @@ struct KernelConfig {
   }
   /// Waves that stage and read one tile.
   int64_t getTileWaves() const { return wavesPerGroup / groupsKV; }
+  /// Keys of a tile that one wave computes scores of.
+  int64_t getWaveKeys() const { return tileKV / (exchangesP ? splitV : 1); }
   /// Keys that all groups take together.
   int64_t getRoundKeys() const { return tileKV * groupsKV; }
   unsigned getElementBytes() const { return getByteWidth(kind); }
@@ -103,6 +109,13 @@ struct KernelConfig {
   /// Where a wave leaves a block of O^T for the wave it merges with: (lane,
   /// quad of registers, row wave) -> offset in elements.
   LinearLayout getMergeLayout() const;
+  /// Where a wave leaves P, (lane, step of its keys, wave) -> offset in
+  /// elements, and the 4 bytes of its maxima behind it, (lane, wave) -> offset.
+  LinearLayout getExchangeLayout() const;
+  LinearLayout getMaximumLayout() const;
+  /// Elements before the maxima, and of the whole.
+  int64_t getMaximumOffset() const;
+  int64_t getExchangeElements() const;
   /// LDS bytes of the whole kernel.
   int64_t getLDSBytes() const;
   /// VGPRs of the widest cluster: Q, O, two tiles of S, P and what the cluster

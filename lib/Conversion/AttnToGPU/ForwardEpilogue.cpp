@@ -184,6 +184,8 @@ void ForwardKernel::epilogue(const State &state) {
   Value total = b.joinHalves(state.sum, [&](Value x, Value y) -> Value {
     return arith::AddFOp::create(b, x, y);
   });
+  if (c.exchangesP)
+    total = addShares(total);
   // No key at all: l = 0, O = 0, LSE = m + log2(0) = -inf.
   Value isEmpty =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, total, b.cf(0));

@@ -56,7 +56,7 @@ State ForwardKernel::initialState() {
 
 Values ForwardKernel::flatten(const State &state) {
   Values values = {state.nm, state.sum};
-  if (c.pipelined)
+  if (c.earlyExps)
     values.push_back(state.earlySum);
   llvm::append_range(values, state.acc);
   llvm::append_range(values, state.scores);
@@ -69,12 +69,12 @@ State ForwardKernel::unflatten(ValueRange values) {
   auto next = values.begin();
   state.nm = *next++;
   state.sum = *next++;
-  if (c.pipelined)
+  if (c.earlyExps)
     state.earlySum = *next++;
   for (int64_t i = 0; i < c.blocksV; ++i)
     state.acc.push_back(*next++);
   if (c.pipelined)
-    for (int64_t i = 0; i < c.tileKV / 2; ++i)
+    for (int64_t i = 0; i < c.getWaveKeys() / 2; ++i)
       state.scores.push_back(*next++);
   state.packed.assign(next, values.end());
   return state;
@@ -83,17 +83,19 @@ State ForwardKernel::unflatten(ValueRange values) {
 void ForwardKernel::build() {
   auto space =
       gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+  auto addBuffer = [&](int64_t elements) {
+    unsigned index = func.getNumWorkgroupAttributions();
+    func.addWorkgroupAttribution(
+        MemRefType::get({elements}, b.elementType, nullptr, space), b.getLoc());
+    func.setWorkgroupAttributionAttr(index, "llvm.align",
+                                     b.getI64IntegerAttr(16));
+  };
   for (bool isV : {false, true})
-    for (int i = 0; i < (c.pipelined ? 2 : 1); ++i) {
-      unsigned index = func.getNumWorkgroupAttributions();
-      int64_t elements =
-          (c.groupsKV - 1) * c.getGroupStride(isV) + c.getTileElements(isV);
-      func.addWorkgroupAttribution(
-          MemRefType::get({elements}, b.elementType, nullptr, space),
-          b.getLoc());
-      func.setWorkgroupAttributionAttr(index, "llvm.align",
-                                       b.getI64IntegerAttr(16));
-    }
+    for (int i = 0; i < (c.pipelined ? 2 : 1); ++i)
+      addBuffer((c.groupsKV - 1) * c.getGroupStride(isV) +
+                c.getTileElements(isV));
+  if (c.exchangesP)
+    addBuffer(c.getExchangeElements());
   readProblem();
   State state = c.pipelined ? runPipelined() : runPlain();
   epilogue(c.groupsKV > 1 ? mergeGroups(state) : state);

@@ -34,11 +34,11 @@ struct Probabilities {
 /// Which keys rows see: row i, at i + off on the diagonal, those in
 /// [max(0, i + off - left), min(Skv, i + off + right + 1)), and of the keys
 /// before them the first `sinkTokens`. A tile is 64 keys (or 32); lanes compare
-/// with their bounds less 4 * half, the first key a lane holds of a tile.
+/// with their bounds less `heldKey`.
 struct VisibleKeys {
-  Value first; ///< i32, of the lane's row, less 4 * half; null without a left
+  Value first; ///< i32, of the lane's row, less `heldKey`; null without a left
                ///< bound
-  Value limit; ///< i32, behind the last one, less 4 * half
+  Value limit; ///< i32, behind the last one, less `heldKey`
   int64_t sinkTokens = 0;
   /// i32, tiles of which every row of the wave sees all keys:
   /// [wholeFirst, wholeLimit). wholeFirst is null if it is 0.
@@ -116,6 +116,11 @@ private:
   Values fragments(ArrayRef<Value> packed);
   /// The tile of keys that the wave's loop takes as its tile number `tile`.
   Value keyTile(Value tile);
+  /// The first key of a tile that a lane holds.
+  Value heldKey() {
+    Value held = b.shiftLeft(b.half, 2);
+    return c.exchangesP ? b.addi(held, b.muli(b.share, c.getWaveKeys())) : held;
+  }
   /// Is the tile not whole for some row of the wave?
   Value needsMask(Value tile);
   Values select(ArrayRef<Value> scores, Value tile);
@@ -123,6 +128,24 @@ private:
   Probabilities finish(const State &state);
   /// If anyone voted: raise the maximum, P and its sum anew, O and l along.
   void repair(State &state, Probabilities &p, Value condition);
+
+  // Exchange of P between two waves that share rows.
+  Value exchangeBuffer() { return func.getWorkgroupAttributions().back(); }
+  /// Offset of the wave's part of a layout of `exchangeBuffer`, or of the part
+  /// of the wave it shares rows with.
+  Value exchangeOffset(const LinearLayout &layout,
+                       ArrayRef<LinearLayout::Coord> at, bool ofOther);
+  Value maximumOffset(bool ofOther);
+  void writeMaximum(Value x);
+  Value readMaximum();
+  void sendP(ArrayRef<Value> fragments, Value nm);
+  /// The other wave's fragments, and its nm.
+  std::pair<Values, Value> receiveP();
+  /// O += V^T P of the wave's own keys, then of the other wave's, under the
+  /// greater of their maxima. `raw`: all of V, own steps first.
+  void multiplyShared(State &state, ArrayRef<Values> raw, ArrayRef<Value> own);
+  /// x + x of the other wave.
+  Value addShares(Value x);
 
   // Programs.
   State initialState();

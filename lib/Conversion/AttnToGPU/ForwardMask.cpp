@@ -51,7 +51,7 @@ void ForwardKernel::findVisibleKeys() {
     return b.shiftRight(b.addi(key, c.tileKV - 1), log2);
   };
 
-  Value row = b.addi(row0, b.column), held = b.shiftLeft(b.half, 2);
+  Value row = b.addi(row0, b.column), held = heldKey();
   visible.limit = arith::SubIOp::create(b, limit(row), held);
   visible.wholeLimit = b.shiftRight(limit(row0), log2);
   Value lastRow = b.mins(b.addi(firstRow, c.getTileQ() - 1), b.addi(lenQ, -1));
@@ -64,12 +64,12 @@ void ForwardKernel::findVisibleKeys() {
   visible.hasMask = left || right ||
                     !matchPattern(lenKV, m_ConstantInt(&length)) ||
                     length.getSExtValue() % c.getRoundKeys() != 0;
-  auto share = [&] {
-    tiles = b.shiftRight(b.addi(tiles, c.groupsKV - 1),
-                         llvm::Log2_64(c.groupsKV));
+  auto shareOut = [&] {
+    tiles =
+        b.shiftRight(b.addi(tiles, c.groupsKV - 1), llvm::Log2_64(c.groupsKV));
   };
   if (!left)
-    return share();
+    return shareOut();
   visible.first = arith::SubIOp::create(b, first(row), held);
   visible.wholeFirst = tilesBelow(first(b.addi(row0, rowsPerWave - 1)));
   visible.sinkTokens = op.getSinkTokens();
@@ -81,7 +81,7 @@ void ForwardKernel::findVisibleKeys() {
   visible.skipped = b.uniform(arith::SubIOp::create(
       b, arith::MaxSIOp::create(b, b.mins(begin, tiles), kept), kept));
   tiles = arith::SubIOp::create(b, tiles, visible.skipped);
-  share();
+  shareOut();
 }
 
 Value ForwardKernel::keyTile(Value tile) {
@@ -120,7 +120,7 @@ Values ForwardKernel::select(ArrayRef<Value> scores, Value tile) {
     first = arith::SubIOp::create(b, visible.first, start);
   if (visible.sinkTokens)
     sinks = arith::SubIOp::create(b, b.c32(visible.sinkTokens),
-                                  b.addi(start, b.shiftLeft(b.half, 2)));
+                                  b.addi(start, heldKey()));
   auto compare = [&](arith::CmpIPredicate predicate, Value bound,
                      int64_t key) -> Value {
     return arith::CmpIOp::create(b, predicate, bound, b.c32(key));

@@ -52,7 +52,7 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   // Memory: V(t+1) on its way, K(t+1) to registers. Dot: S(t+1) = K Q^T beside
   // the rest of tile t's softmax. In parts where K does not fit.
   stageV(next, other);
-  Values acc(c.tileKV / 32, b.zeroAcc());
+  Values acc(c.getWaveKeys() / 32, b.zeroAcc());
   Probabilities p;
   SmallVector<Operation *> softmax;
   for (int64_t part = 0; part < c.clustersQK; ++part) {
@@ -113,6 +113,15 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   // Dot: O += V^T P beside the first exponentials of tile t+1. In parts where V
   // does not fit.
   result.acc = oldAcc;
+  if (c.exchangesP) {
+    sendP(fragments, result.nm);
+    SmallVector<Values> raw = readAllV(lds(true, parity));
+    landed();
+    b.barrier();
+    multiplyShared(result, raw, fragments);
+    b.barrier();
+    return result;
+  }
   softmax.clear();
   int64_t steps = c.tileKV / (2 * c.getFragment());
   for (int64_t part = 0; part < c.clustersPV; ++part) {
@@ -159,14 +168,15 @@ State ForwardKernel::runPipelined() {
   b.schedBarrier();
   // From here on waves 4..7 run one cluster behind waves 0..3.
   extraBarrier(second);
-  Values acc(c.tileKV / 32, b.zeroAcc());
+  Values acc(c.getWaveKeys() / 32, b.zeroAcc());
   multiplyK(fragments, 0, acc);
   State state = initialState();
   state.scores = mask(readScores(acc), b.c32(0));
   b.barrier();
   stageK(b.c32(2), 0);
   // The first tile's early share was not computed: infinity makes it vote.
-  state.earlySum = b.cf(std::numeric_limits<float>::infinity());
+  if (c.earlyExps)
+    state.earlySum = b.cf(std::numeric_limits<float>::infinity());
   state.packed.assign(c.earlyExps / 2, b.c32(0));
 
   auto loop = scf::ForOp::create(b, firstTile(), b.addi(tiles, -1), b.c32(2),
@@ -195,10 +205,21 @@ State ForwardKernel::runPipelined() {
         b.wait(0);
         b.barrier();
         repair(last, p, isNotZero(b, p.vote));
+        if (c.exchangesP) {
+          sendP(p.fragments, last.nm);
+          b.wait(-1);
+        }
         // Two barriers after the wait, as in the loop: half of the waves are
         // one behind.
         b.barrier();
-        last.acc = multiplyV(readAllV(lds(true, 0)), p.fragments, last.acc);
+        SmallVector<Values> raw = readAllV(lds(true, 0));
+        if (c.exchangesP) {
+          last.sum = p.sum;
+          multiplyShared(last, raw, p.fragments);
+          p.sum = last.sum;
+        } else {
+          last.acc = multiplyV(raw, p.fragments, last.acc);
+        }
         Values result = {last.nm, p.sum};
         llvm::append_range(result, last.acc);
         return result;

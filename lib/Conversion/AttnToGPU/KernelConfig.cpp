@@ -126,34 +126,62 @@ LinearLayout KernelConfig::getMergeLayout() const {
       .addLinear("wave", 2, {256 * fragment});
 }
 
+LinearLayout KernelConfig::getExchangeLayout() const {
+  int64_t fragment = getFragment(), steps = getWaveKeys() / (2 * fragment);
+  LinearLayout layout({"offset"});
+  return layout.addLinear("lane", 6, {fragment})
+      .addLinear("step", Log2_64(steps), {64 * fragment})
+      .addLinear("wave", 3, {64 * fragment * steps});
+}
+
+LinearLayout KernelConfig::getMaximumLayout() const {
+  int64_t width = 4 / getElementBytes();
+  LinearLayout layout({"offset"});
+  return layout.addLinear("lane", 6, {width})
+      .addLinear("wave", 3, {64 * width});
+}
+
+int64_t KernelConfig::getMaximumOffset() const {
+  return exchangesP ? wavesPerGroup * 32 * getWaveKeys() : 0;
+}
+
+int64_t KernelConfig::getExchangeElements() const {
+  return exchangesP
+             ? getMaximumOffset() + wavesPerGroup * 64 * 4 / getElementBytes()
+             : 0;
+}
+
 int64_t KernelConfig::getLDSBytes() const {
   int64_t elements = 0;
   for (bool isV : {false, true})
     elements += (groupsKV - 1) * getGroupStride(isV) + getTileElements(isV);
-  return elements * getElementBytes() * (pipelined ? 2 : 1);
+  return (elements * (pipelined ? 2 : 1) + getExchangeElements()) *
+         getElementBytes();
 }
 
 int64_t KernelConfig::getVGPREstimate() const {
-  int64_t queries = stepsQK * 4, output = blocksV * 16, scores = tileKV / 2,
-          p = scores * getElementBytes() / 4;
+  int64_t queries = stepsQK * 4, output = blocksV * 16,
+          scores = getWaveKeys() / 2, p = scores * getElementBytes() / 4;
   int64_t steps = tileKV / (2 * getFragment());
-  int64_t k = divideCeil(stepsQK, clustersQK) * (tileKV / 32) * 4,
+  int64_t k = divideCeil(stepsQK, clustersQK) * (getWaveKeys() / 32) * 4,
           v = divideCeil(steps, clustersPV) * blocksV * 4;
   if (!pipelined) // reads a step at a time
     return queries + output + scores + p;
-  return queries + output + p + scores + std::max(scores + k, p / 2 + v);
+  int64_t more = exchangesP ? p : p / 2; // the other wave's, or early ones
+  return queries + output + p + scores + std::max(scores + k, more + v);
 }
 
 WorkgroupCost KernelConfig::getCost() const {
   // A tile of one wave. The MFMAs (32 clk, f32 64), and the vector work of the
   // softmax with what each MFMA takes of the vector pipe:
   double depth = chip->getMFMADepth(kind), mfmas = 0;
-  mfmas += double(tileKV) / 32 * double(stepsQK * 2 * getFragment()) / depth;
+  mfmas +=
+      double(getWaveKeys()) / 32 * double(stepsQK * 2 * getFragment()) / depth;
   mfmas += double(tileKV) / depth * double(blocksV);
   double mfmaClocks = kind == ElementKind::F32 ? 64 : 32;
   double matrix = mfmas * mfmaClocks;
   double vector =
-      double(tileKV) / 2 *
+      double(getWaveKeys()) / 2 *
           (8 + chip->transcendentalClocks + chip->getPackClocks(kind) / 2.0) +
       mfmas * (32 - chip->mfmaShadowClocks);
   // What the four waves of a group read of LDS and all stage in it, the DMA
@@ -162,7 +190,7 @@ WorkgroupCost KernelConfig::getCost() const {
   for (bool isV : {false, true}) {
     int64_t lines = isV ? getLinesV() : getLinesK();
     double bytes = double(tileKV * lines) * 128;
-    double read = 4 * bytes / (isV ? double(splitV) : 1);
+    double read = 4 * bytes / (isV || exchangesP ? double(splitV) : 1);
     memory += (read + bytes * double(groupsKV)) / (4 * chip->ldsBanks) +
               11 * double(getStagingInstructions(isV));
   }
@@ -264,16 +292,24 @@ static llvm::Error chooseSplitV(KernelConfig &config,
 /// What paces the pipelined program.
 static llvm::Error choosePacing(KernelConfig &config,
                                 const KernelKnobs &knobs) {
-  bool isWide = config.splitV > 1 || config.headDimQK > 192;
+  // P is handed over under a maximum that both waves agree on only then, so
+  // nothing of the next tile is computed beside its product.
+  if (config.exchangesP && knobs.earlyExps && *knobs.earlyExps)
+    return refuse("early_exps", "0 where two waves exchange P",
+                  *knobs.earlyExps);
+  bool isWide =
+      (config.splitV > 1 || config.headDimQK > 192) && !config.exchangesP;
   int64_t elements = config.tileKV / 2;
   int64_t steps = config.tileKV / (2 * config.getFragment());
   config.clustersQK =
       isWide ? divideCeil(config.stepsQK,
                           config.stepsQK > 12 && config.splitV > 1 ? 3 : 4)
-      : config.headDimQK > 128 ? 2
-                               : 1;
+      : config.headDimQK > 128 && !config.exchangesP ? 2
+                                                     : 1;
   config.clustersPV = isWide ? 2 : 1;
   config.earlyExps = elements / 2;
+  if (config.exchangesP)
+    config.earlyExps = 0;
   if (config.headDimQK > 128 || isWide)
     config.earlyExps = std::min<int64_t>(config.earlyExps, 12);
   if (config.chip->getPackMethod(config.kind) ==
@@ -289,8 +325,12 @@ static llvm::Error choosePacing(KernelConfig &config,
   if (llvm::Error error =
           verifyRange("clusters_pv", config.clustersPV, 1, steps))
     return error;
-  if (config.earlyExps < 2 || config.earlyExps > elements - 2 ||
-      config.earlyExps % 2)
+  if (config.exchangesP && config.clustersPV != 1)
+    return refuse("clusters_pv", "1 where two waves exchange P",
+                  config.clustersPV);
+  if (!config.exchangesP &&
+      (config.earlyExps < 2 || config.earlyExps > elements - 2 ||
+       config.earlyExps % 2))
     return refuse("early_exps", "even and in 2.." + llvm::Twine(elements - 2),
                   config.earlyExps);
   constexpr int64_t addresses = 16;
@@ -333,6 +373,10 @@ static llvm::Error chooseTiles(KernelConfig &config, const KernelKnobs &knobs) {
   if (config.groupsKV == 1)
     config.pipelined =
         config.pipelined && knobs.stages.value_or(fits() ? 2 : 1) == 2;
+  if (config.pipelined && config.splitV == 2 && config.transposedV) {
+    config.exchangesP = true;
+    config.exchangesP = fits();
+  }
   if (!fits() && !knobs.tileKV)
     config.tileKV = leastKV;
   if (!fits())

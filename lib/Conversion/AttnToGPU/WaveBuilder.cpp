@@ -65,6 +65,19 @@ WaveBuilder::WaveBuilder(gpu::GPUFuncOp func, const KernelConfig &config)
                ? c32(0)
                : arith::ShRUIOp::create(*this, wave, c32(llvm::Log2_64(count)));
   };
+  if (config.exchangesP) {
+    // Waves that meet at the same barriers: w and w ^ 2.
+    Value bit1 = arith::AndIOp::create(
+        *this, arith::ShRUIOp::create(*this, wave, c32(1)), c32(1));
+    Value bit2 = arith::ShRUIOp::create(*this, wave, c32(2));
+    rowWave =
+        arith::AddIOp::create(*this, arith::AndIOp::create(*this, wave, c32(1)),
+                              arith::ShLIOp::create(*this, bit2, c32(1)));
+    share = bit1;
+    tileWave = wave;
+    keyGroup = c32(0);
+    return;
+  }
   rowWave = low(rowWaves);
   tileWave = low(config.getTileWaves());
   keyGroup = high(config.getTileWaves());
@@ -314,13 +327,32 @@ Values WaveBuilder::readK(Value lds, int64_t step) {
   LinearLayout layout = inGroup(getOperandLayout(config.getElementBytes())
                                     .then(config.getTileLayout(/*isV=*/false)),
                                 /*isV=*/false);
+  SmallVector<StringRef> variables = {"lane", "group"};
+  if (config.exchangesP) {
+    layout.add("share", {layout.apply({{"block", 1}})});
+    variables.push_back("share");
+  }
   Values fragments;
-  for (int64_t block = 0; block < config.tileKV / 32; ++block)
+  for (int64_t block = 0; block < config.getWaveKeys() / 32; ++block)
     fragments.push_back(readLDS(*this, lds,
-                                locateValue(layout, "offset", {"lane", "group"},
+                                locateValue(layout, "offset", variables,
                                             {{"step", step}, {"block", block}}),
                                 config.getFragment()));
   return fragments;
+}
+
+/// Steps 0 and 1 become those of the wave's own keys: 2 share + (0 or 1), and
+/// the others the rest: 2 - 2 share + (0 or 1).
+static LinearLayout ownStepsFirst(const LinearLayout &layout, int64_t step) {
+  int64_t offset = layout.apply({{"step", 2}})[0];
+  LinearLayout result({"offset"});
+  for (const LinearLayout::Input &input : layout.getInputs()) {
+    auto bases = input.bases;
+    if (input.name == "share")
+      bases[0][0] += step < 2 ? offset : -offset;
+    result.add(input.name, bases);
+  }
+  return result;
 }
 
 Values WaveBuilder::readV(Value lds, int64_t step) {
@@ -352,6 +384,8 @@ Values WaveBuilder::readV(Value lds, int64_t step) {
     for (StringRef name : {"step", "block", "share"})
       address.add(name, value.getInput(name)->bases);
     LinearLayout layout = inGroup(address.then(tile), /*isV=*/true);
+    if (config.exchangesP)
+      layout = ownStepsFirst(layout, step);
     auto half = VectorType::get(4, elementType);
     for (int64_t block = 0; block < config.blocksV; ++block) {
       Value parts[2];

@@ -96,9 +96,10 @@ public:
              int64_t colMax);
   /// Moves this wave's part of the tile that starts at row `row` into LDS.
   void stage(const GlobalMatrix &matrix, Value row, Value lds, bool isV);
-  /// K fragments of contraction step `step`: one for each 32 keys.
+  /// K fragments of contraction step `step`: one for each 32 keys of the wave.
   Values readK(Value lds, int64_t step);
-  /// V fragments of step `step` (2 * fragment keys), one a block.
+  /// V fragments of step `step` (2 * fragment keys), one a block. Where waves
+  /// exchange P the steps of the wave's own keys come first.
   /// Without transposed reads this is raw data for `finishV`.
   Values readV(Value lds, int64_t step);
   /// Operands made of what `readV` gave.
