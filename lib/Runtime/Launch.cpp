@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
@@ -210,6 +211,23 @@ static Error checkMemory(const Manifest &manifest, const Buffer &buffer,
   return Error::success();
 }
 
+/// A view begins somewhere in its buffer, as aligned as the buffer.
+static Error checkViews(const Manifest &manifest, const Kernel &kernel,
+                        ArrayRef<uint8_t> kernarg) {
+  for (const Arg &arg : kernel.args) {
+    if (arg.kind != ArgKind::Pointer || !arg.value)
+      continue;
+    const Buffer &buffer = *manifest.findBuffer(*arg.buffer);
+    uint64_t address = support::endian::read64le(&kernarg[arg.offset]);
+    if (address % buffer.alignment != 0)
+      return bufferError(
+          buffer.name, formatv("expects the view that '{0}' takes to begin at "
+                               "a multiple of {1} bytes, but got {2:x}",
+                               kernel.name, buffer.alignment, address));
+  }
+  return Error::success();
+}
+
 /// The range of hipModuleLaunchKernel, which counts work-items in 32 bits.
 static Error checkGrid(const Kernel &kernel,
                        const std::array<uint32_t, 3> &grid) {
@@ -259,6 +277,8 @@ prepareLaunches(const Manifest &manifest, ArrayRef<Operand> operands,
         });
     if (!kernarg)
       return kernarg.takeError();
+    if (Error error = checkViews(manifest, *result.kernel, *kernarg))
+      return error;
     uint64_t end = 0;
     for (const Arg &arg : result.kernel->args)
       end = std::max(end, arg.offset + arg.size);

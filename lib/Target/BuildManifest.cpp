@@ -324,6 +324,10 @@ FailureOr<std::string> ManifestBuilder::getBuffer(Operation *user, Value memref,
   buffer.role = isTemporary ? mf::Role::Workspace
                 : isWritten ? mf::Role::Output
                             : mf::Role::Input;
+  if (auto argument = dyn_cast<BlockArgument>(memref))
+    if (auto alignment = function.getArgAttrOfType<IntegerAttr>(
+            argument.getArgNumber(), "attn.alignment"))
+      buffer.alignment = alignment.getValue().getZExtValue();
   manifest.buffers.push_back(std::move(buffer));
   return name;
 }

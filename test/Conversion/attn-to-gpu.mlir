@@ -49,7 +49,10 @@ func.func @f(%q: memref<2x2x300x64xf16>, %k: memref<2x2x256x64xf16>, %v: memref<
 // -----
 
 // Dynamic sizes: the grid is computed, and nothing is launched when it is 0.
+// Launches check what the kernel expects of addresses and strides.
 // CHECK-LABEL: func.func @dynamic(
+// CHECK-SAME:    %{{.*}}: memref<?x?x?x128xbf16> {attn.alignment = 4 : i64}
+// CHECK-SAME:    %{{.*}}: memref<?x?x?xf32>) {
 // CHECK:         %[[TILES:.*]] = arith.ceildivui
 // CHECK:         %[[GRID:.*]] = arith.muli {{.*}}, %[[TILES]]
 // CHECK:         %[[ANY:.*]] = arith.cmpi ne, %[[GRID]]
@@ -70,7 +73,9 @@ func.func @dynamic(%q: memref<?x?x?x128xbf16>, %k: memref<?x?x?x128xbf16>, %v: m
 
 // -----
 
-// f32 and wide heads take the plain program.
+// f32 and wide heads take the plain program; f32 needs no more than its width.
+// CHECK-LABEL: func.func @wide(
+// CHECK-NOT:     attn.alignment
 // CHECK-LABEL: gpu.func @wide_attention
 // CHECK-SAME:    attn.lowering_config = #attn.lowering_config<tile_q = 64, tile_kv = {{.*}}, split_v = 4, stages = 1>
 // CHECK:         amdgpu.mfma 32x32x2

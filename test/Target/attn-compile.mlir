@@ -15,7 +15,9 @@
 // STATS: "agprs":0
 // STATS-SAME: "scratch_bytes":0
 
-// MANIFEST:      "name": "query",
+// MANIFEST:      "alignment": 4,
+// MANIFEST-NEXT: "dtype": "f16",
+// MANIFEST-NEXT: "name": "query",
 // MANIFEST-NEXT: "role": "input",
 // MANIFEST-NEXT: "shape": [
 // MANIFEST-NEXT:   "query.d0",

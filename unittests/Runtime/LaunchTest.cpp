@@ -229,6 +229,14 @@ TEST_F(LaunchTest, WantsAlignedAddresses) {
                         "multiple of 2 bytes, but got 0x3001");
 }
 
+TEST_F(LaunchTest, WantsAlignedViews) {
+  manifest.kernels.back().args.back().value = manifest::SizeExpr(8);
+  EXPECT_EQ(getError(), "no error");
+  manifest.buffers.back().alignment = 16;
+  EXPECT_EQ(getError(), "buffer 'lse': expects the view that 'second' takes to "
+                        "begin at a multiple of 16 bytes, but got 0x4008");
+}
+
 TEST_F(LaunchTest, RefusesMoreWorkItemsThanALaunchCounts) {
   // 2^23 workgroups of 512: one too many.
   for (Operand &operand : operands) {

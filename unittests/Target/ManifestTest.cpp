@@ -22,7 +22,8 @@ const char *const sample = R"json({
     {"name": "query", "dtype": "bf16", "shape": ["B", "Hq", "Sq", 64],
      "strides": ["Hq * Sq * 64", "Sq * 64", 64, 1], "role": "input"},
     {"name": "key", "dtype": "bf16", "shape": ["B", 2, "Skv", 64],
-     "strides": ["key_s0", "key_s1", "key_s2", 1], "role": "input"},
+     "strides": ["key_s0", "key_s1", "key_s2", 1], "role": "input",
+     "alignment": 4},
     {"name": "scale", "dtype": "f32", "shape": [], "strides": [],
      "role": "input"},
     {"name": "output", "dtype": "bf16", "shape": ["B", "Hq", "Sq", 64],
@@ -92,6 +93,8 @@ TEST(ManifestTest, Fields) {
   ASSERT_NE(manifest.findBuffer("partial"), nullptr);
   EXPECT_EQ(manifest.findBuffer("partial")->role, Role::Workspace);
   EXPECT_EQ(manifest.findBuffer("nobody"), nullptr);
+  EXPECT_EQ(manifest.findBuffer("key")->alignment, 4u);
+  EXPECT_EQ(manifest.findBuffer("query")->alignment, 1u);
   const Kernel *kernel = manifest.findKernel("kernel");
   ASSERT_NE(kernel, nullptr);
   EXPECT_EQ(kernel->block, (std::array<uint32_t, 3>{256, 2, 1}));
@@ -171,6 +174,9 @@ TEST(ManifestTest, ValidationErrors) {
             "buffers[1].name: expects a new name, but got 'query' again");
   EXPECT_EQ(mutated("\"name\": \"key\"", "\"name\": \"\""),
             "buffers[1].name: expects a name, but got \"\"");
+  EXPECT_EQ(mutated("\"alignment\": 4", "\"alignment\": 6"),
+            "buffers[1].alignment: expects a power of two up to 4096, but got "
+            "6");
   EXPECT_EQ(mutated("\"strides\": [\"Sq\", 1]", "\"strides\": [1]"),
             "buffers[4].strides: expects one stride a dimension of shape, but "
             "got 1 for 2");

@@ -24,6 +24,10 @@ namespace mlir::attn {
 /// Waves of a workgroup and rows of Q that one wave owns (an MFMA's columns).
 inline constexpr int64_t wavesPerGroup = 8, rowsPerWave = 32;
 
+/// Bytes that the address and the rows of Q, K, V and O are multiples of: the
+/// buffer instructions' dword.
+inline constexpr int64_t rowAlignment = 4;
+
 /// Decisions that may be given; the rule takes the others. The names are those
 /// of `#attn.lowering_config`.
 struct KernelKnobs {

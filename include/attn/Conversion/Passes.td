@@ -45,7 +45,9 @@ def AttnToGPU : Pass<"attn-to-gpu", "::mlir::ModuleOp"> {
     under an `scf.if`. Tiles reach LDS by a read and a `vector.store` at a
     wave-uniform offset plus lane times width. A merge reads and writes its
     operands by `vector.load`, `vector.store` and their scalar forms, under an
-    `scf.if` that holds the rows there are.
+    `scf.if` that holds the rows there are. Arguments of the
+    function get `attn.alignment` where a kernel needs more than the width of an
+    element.
 
     ```mlir
     attn.attention ins(%q, %k, %v : ...) outs(%o : ...)

@@ -41,7 +41,8 @@ FailureOr<func::FuncOp> findEntry(ModuleOp module, llvm::StringRef entry = {});
 /// The manifest of `function`: its launches with the kernels of `kernels`.
 /// Buffers take the names of arguments ("attn.name", else "argN") and results
 /// ("attn.name", else "output", "lse"); sizes that are dynamic are named after
-/// the buffer they come from ("query.d2").
+/// the buffer they come from ("query.d2"). Alignments are the arguments'
+/// "attn.alignment".
 FailureOr<::attn::manifest::Manifest>
 buildManifest(func::FuncOp function, llvm::StringRef chip,
               llvm::ArrayRef<KernelInfo> kernels);

@@ -20,6 +20,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_ATTNTOGPU
@@ -37,6 +38,7 @@ public:
   LogicalResult run(SymbolTable &symbols);
 
 private:
+  void setAlignments();
   void launch(gpu::GPUFuncOp kernel, ArrayRef<KernelOperand> operands);
 
   AttentionOp op;
@@ -80,6 +82,26 @@ void Lowering::launch(gpu::GPUFuncOp kernel, ArrayRef<KernelOperand> operands) {
   launchKernel(b, kernel, grid, operands);
 }
 
+/// Types say nothing about addresses and dynamic strides, so the function's
+/// arguments do, for launches to check.
+void Lowering::setAlignments() {
+  if (config.getElementBytes() >= rowAlignment)
+    return;
+  for (Value operand :
+       {op.getQuery(), op.getKey(), op.getValue(), op.getOutputInit()}) {
+    while (auto view = operand.getDefiningOp<ViewLikeOpInterface>())
+      operand = view.getViewSource();
+    auto argument = dyn_cast<BlockArgument>(operand);
+    auto function = op->getParentOfType<func::FuncOp>();
+    if (argument && function &&
+        argument.getOwner() == &function.getBody().front())
+      function.setArgAttr(
+          argument.getArgNumber(), kAlignmentAttr,
+          IntegerAttr::get(IntegerType::get(op.getContext(), 64),
+                           rowAlignment));
+  }
+}
+
 LogicalResult Lowering::run(SymbolTable &symbols) {
   if (failed(verifyTarget(op, chip)))
     return failure();
@@ -99,6 +121,7 @@ LogicalResult Lowering::run(SymbolTable &symbols) {
     op.erase();
     return success();
   }
+  setAlignments();
   SmallVector<KernelOperand> operands = getKernelOperands(op);
   // Two waves a SIMD share its registers.
   gpu::GPUFuncOp kernel =

@@ -57,9 +57,6 @@ static const Unsupported unsupported[] = {
      [](AttentionOp op) { return op.getNumKvSplits() > 1; }, "leave it out"},
 };
 
-/// Bytes that a row of a memref must be a multiple of: the buffer ops' dword.
-static constexpr int64_t rowAlignment = 4;
-
 static std::optional<ElementKind> getKind(Type type) {
   if (type.isF16())
     return ElementKind::F16;

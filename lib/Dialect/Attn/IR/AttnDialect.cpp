@@ -74,6 +74,9 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
     return op->emitOpError("expects '")
            << kLoweringConfigAttr << "' to be #attn.lowering_config<...>, but "
            << "got " << attr.getValue();
+  if (attr.getName() == kAlignmentAttr)
+    return op->emitOpError("expects '")
+           << kAlignmentAttr << "' on arguments of functions only";
   if (attr.getName() != kNameAttr)
     return success();
   return op->emitOpError("expects '")
@@ -83,6 +86,14 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
 LogicalResult AttnDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                                                     unsigned index,
                                                     NamedAttribute attr) {
+  if (attr.getName() == kAlignmentAttr) {
+    auto bytes = dyn_cast<IntegerAttr>(attr.getValue());
+    if (bytes && bytes.getValue().isPowerOf2())
+      return success();
+    return op->emitOpError("expects '")
+           << kAlignmentAttr << "' to be a power of two, but got "
+           << attr.getValue();
+  }
   auto function = dyn_cast<FunctionOpInterface>(op);
   return verifyNameAttr(
       op, attr, function ? function.getArgAttrsAttr() : ArrayAttr(), index);

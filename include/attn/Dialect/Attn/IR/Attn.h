@@ -32,6 +32,11 @@ namespace mlir::attn {
 /// under which tools and manifests address it.
 constexpr llvm::StringLiteral kNameAttr = "attn.name";
 
+/// Discardable attribute (an integer) on a function argument: bytes that its
+/// address and its strides but the last are multiples of. Lowerings set it where
+/// a kernel relies on it, manifests carry it, launches check it.
+constexpr llvm::StringLiteral kAlignmentAttr = "attn.alignment";
+
 /// Discardable attribute (a LoweringConfigAttr) on an `attn.attention`, where
 /// it overrides the rule of `attn-to-gpu`, and on the kernel made of it.
 constexpr llvm::StringLiteral kLoweringConfigAttr = "attn.lowering_config";

@@ -1,4 +1,4 @@
-// The attribute attn.name.
+// The attributes attn.name and attn.alignment.
 // RUN: attn-opt %s -split-input-file -verify-diagnostics
 
 // A name is a string.
@@ -59,5 +59,26 @@ func.func @f(%a: i32) -> (i32 {attn.role = "out"}) {
 // A name on something else.
 // expected-error @+1 {{expects 'attn.name' on arguments and results of functions only}}
 func.func @f() attributes {attn.name = "f"} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expects 'attn.alignment' to be a power of two, but got 6 : i64}}
+func.func @f(%a: memref<4xf16> {attn.alignment = 6}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expects 'attn.alignment' to be a power of two, but got "4"}}
+func.func @f(%a: memref<4xf16> {attn.alignment = "4"}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expects 'attn.alignment' on arguments of functions only}}
+func.func @f() attributes {attn.alignment = 4} {
   return
 }
