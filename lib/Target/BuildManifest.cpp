@@ -45,6 +45,7 @@ private:
                                    bool isWritten);
   std::optional<mf::SizeExpr> evaluate(Value value);
   std::optional<mf::SizeExpr> getSize(Value memref, unsigned dim);
+  std::optional<mf::SizeExpr> getSizes(Value memref, ArrayRef<int64_t> dims);
   std::optional<mf::SizeExpr> getStride(Value memref, unsigned dim);
   /// Elements between the start of the buffer and that of the view.
   std::optional<mf::SizeExpr> getOffset(Value memref);
@@ -60,6 +61,8 @@ private:
   ArrayRef<KernelInfo> kernels;
   mf::Manifest manifest;
   DenseMap<Value, std::string> names;
+  /// The reshaped views as which buffers are returned.
+  DenseMap<Value, Value> shown;
   unsigned workspaces = 0;
 };
 } // namespace
@@ -93,10 +96,29 @@ static Value skipCasts(Value value) {
   return value;
 }
 
+/// The source of a view that has all elements of it, in order; else null.
+static Value getReshaped(Value value) {
+  if (auto view = value.getDefiningOp<memref::ExpandShapeOp>())
+    return view.getSrc();
+  if (auto view = value.getDefiningOp<memref::CollapseShapeOp>())
+    return view.getSrc();
+  return {};
+}
+
+static Value skipReshapes(Value value) {
+  while (true) {
+    value = skipCasts(value);
+    Value source = getReshaped(value);
+    if (!source)
+      return value;
+    value = source;
+  }
+}
+
 /// The memref whose memory `value` is a view of.
 static Value findRoot(Value value) {
   while (true) {
-    value = skipCasts(value);
+    value = skipReshapes(value);
     if (auto view = value.getDefiningOp<memref::SubViewOp>())
       value = view.getSource();
     else if (auto view = value.getDefiningOp<memref::ReinterpretCastOp>())
@@ -141,10 +163,13 @@ void ManifestBuilder::nameBuffers() {
   Operation *terminator = function.getBody().back().getTerminator();
   for (auto [index, result] : llvm::enumerate(terminator->getOperands())) {
     auto given = function.getResultAttrOfType<StringAttr>(index, "attn.name");
-    names[skipCasts(result)] = given        ? given.str()
-                               : index == 0 ? "output"
-                               : index == 1 ? "lse"
-                                            : "result" + std::to_string(index);
+    // The caller sees the buffer as it is returned.
+    shown[skipReshapes(result)] = skipCasts(result);
+    names[skipReshapes(result)] = given        ? given.str()
+                                  : index == 0 ? "output"
+                                  : index == 1
+                                      ? "lse"
+                                      : "result" + std::to_string(index);
   }
 }
 
@@ -173,7 +198,24 @@ std::optional<mf::SizeExpr> ManifestBuilder::getSize(Value memref,
         return evaluate(size);
     return std::nullopt;
   }
+  if (auto view = memref.getDefiningOp<memref::ExpandShapeOp>())
+    return evaluate(view.getMixedOutputShape()[dim]);
+  if (auto view = memref.getDefiningOp<memref::CollapseShapeOp>())
+    return getSizes(view.getSrc(), view.getReassociationIndices()[dim]);
   return mf::SizeExpr::dim(getName(memref) + ".d" + std::to_string(dim));
+}
+
+/// The product of the sizes of some dims.
+std::optional<mf::SizeExpr> ManifestBuilder::getSizes(Value memref,
+                                                      ArrayRef<int64_t> dims) {
+  mf::SizeExpr product(1);
+  for (int64_t dim : dims) {
+    std::optional<mf::SizeExpr> size = getSize(memref, dim);
+    if (!size)
+      return std::nullopt;
+    product = mf::SizeExpr::mul(product, *size);
+  }
+  return product;
 }
 
 std::optional<mf::SizeExpr> ManifestBuilder::getStride(Value memref,
@@ -198,6 +240,18 @@ std::optional<mf::SizeExpr> ManifestBuilder::getStride(Value memref,
   }
   if (auto view = memref.getDefiningOp<memref::ReinterpretCastOp>())
     return evaluate(view.getMixedStrides()[dim]);
+  if (auto view = memref.getDefiningOp<memref::CollapseShapeOp>())
+    return getStride(view.getSrc(), view.getReassociationIndices()[dim].back());
+  if (auto view = memref.getDefiningOp<memref::ExpandShapeOp>())
+    for (auto [source, group] : llvm::enumerate(view.getReassociationIndices()))
+      if (auto at = llvm::find(group, dim); at != group.end()) {
+        auto stride = getStride(view.getSrc(), source),
+             below = getSizes(
+                 memref, ArrayRef(group).drop_front(at - group.begin() + 1));
+        if (!stride || !below)
+          return std::nullopt;
+        return mf::SizeExpr::mul(*stride, *below);
+      }
   if (auto view = memref.getDefiningOp<memref::SubViewOp>()) {
     llvm::SmallBitVector dropped = view.getDroppedDims();
     for (auto [d, step] : llvm::enumerate(view.getMixedStrides()))
@@ -219,6 +273,8 @@ std::optional<mf::SizeExpr> ManifestBuilder::getOffset(Value memref) {
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
     return std::nullopt;
+  if (Value source = getReshaped(memref))
+    return getOffset(source);
   if (auto view = memref.getDefiningOp<memref::ReinterpretCastOp>())
     return evaluate(view.getMixedOffsets()[0]);
   if (auto view = memref.getDefiningOp<memref::SubViewOp>()) {
@@ -302,6 +358,8 @@ FailureOr<std::string> ManifestBuilder::getBuffer(Operation *user, Value memref,
         buffer.role = mf::Role::Output;
       return name;
     }
+  if (Value view = shown.lookup(memref))
+    memref = view;
   auto type = dyn_cast<MemRefType>(memref.getType());
   Type element = type ? type.getElementType() : memref.getType();
   std::optional<mf::DType> dtype = getDType(element);

@@ -131,4 +131,63 @@ def AttnCopiesToLinalgPass : Pass<"attn-copies-to-linalg"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def AttnRaisePass : Pass<"attn-raise"> {
+  let summary = "recognise attention written in linalg and raise it to the op";
+  let description = [{
+    Finds `softmax(Q K^T * scale + ...) V` as producers decompose it and puts
+    `attn.attention` in its place.
+
+    Before:
+    ```mlir
+    %kt = linalg.transpose ins(%k : tensor<8x128x64xf32>) outs(...) permutation = [0, 2, 1]
+    %s = linalg.batch_matmul ins(%q, %kt : ...) outs(%zero : tensor<8x128x128xf32>)
+    %p = linalg.softmax dimension(2) ins(%s : tensor<8x128x128xf32>) outs(...)
+    %o = linalg.batch_matmul ins(%p, %v : ...) outs(%zero2 : tensor<8x128x64xf32>)
+    ```
+    After:
+    ```mlir
+    %o4 = attn.attention ins(%q4, %k4, %v4 : tensor<1x8x128x64xf32>, ...)
+        outs(%empty : tensor<1x8x128x64xf32>) {scale = 1.0}
+    ```
+
+    The pass does not look for sequences of ops but for what an element of the
+    result is: how the program is split into ops, named or generic, and which
+    reshapes, transposes, broadcasts and casts stand between them does not
+    matter. Understood are linalg on tensors, `tensor.expand_shape`,
+    `collapse_shape`, `cast` and `splat`, and elementwise arith and math.
+
+    * Products: `linalg.batch_matmul`, `matmul`, `contract`, `generic`, either
+      operand transposed; batch and head dims in any number and order. Repeated
+      key and value heads become grouped heads.
+    * Scale: numbers that multiply or divide Q, K or the scores, one of them
+      known at run time; `c * tanh(x / c)` as softcap.
+    * Softmax: maximum, exponential, sum, quotient, or `linalg.softmax`. Without
+      the maximum it is the same function, which overflows later, and is raised.
+    * Bias: a tensor that is added. Mask: a tensor of i1 that selects between
+      score and -inf, or between an added 0 and -inf. Conditions on positions
+      that make a band around the diagonal become `causal` and windows.
+
+    What is not exactly this stays as it is; remarks say why. They are asked for
+    by `--remarks-filter=attn-raise --remark-format=emitRemark`.
+
+    The result is never less accurate. Scores accumulate in f32 whatever the
+    program did. Where it widens f16 or bf16 inputs and keeps P wide, the op gets
+    widened inputs too; with `narrow` it gets the inputs as they are, and P is
+    rounded as `docs/Semantics.md` allows. Where the program gives NaN, for rows
+    that see no key or for overflow of its narrower types, the op gives what
+    `docs/Semantics.md` says: a row without keys is 0.
+
+    Precondition: none. Postcondition: the ops that only fed attention that was
+    raised are gone.
+  }];
+  let options = [
+    Option<"narrow", "narrow", "bool", "false",
+           "attend in f16 or bf16 also where the program widens its inputs">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::attn::AttnDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 #endif // ATTN_DIALECT_ATTN_TRANSFORMS_PASSES_TD
