@@ -38,6 +38,10 @@ typedef struct attnDeviceOptions {
    * "races,waits"). NULL is "none"; for other devices it must be NULL or
    * "none". */
   const char *checks;
+  /** HIP: whether buffers lie in this process's memory; a launch then copies
+   * them to the GPU and back, and is complete on return. Must be 0 for others.
+   */
+  int32_t hostMemory;
 } attnDeviceOptions;
 
 /** ATTN_UNAVAILABLE, with the reason, where attnDeviceCreate would say so. */
@@ -68,8 +72,8 @@ ATTN_C_API void attnKernelDestroy(attnKernel kernel);
 typedef struct attnBuffer {
   /** As in attnProgramGetInterface. */
   const char *name;
-  /** Element (0, 0, ...): memory of the GPU for ATTN_DEVICE_HIP, except for
-   * scalars, and of this process for the others. */
+  /** Element (0, 0, ...): memory of the GPU for ATTN_DEVICE_HIP (unless
+   * `hostMemory`), but for scalars, and of this process for the others. */
   void *data;
   /** "f16", "bf16", "f32", "f64", "i8", "i32", ...: names of MLIR. */
   const char *dtype;
@@ -86,9 +90,9 @@ typedef struct attnBuffer {
  * a missing one, of another type, or of sizes that do not fit together is
  * ATTN_INVALID_ARGUMENT and nothing is written. So are lengths, places and
  * pages that point outside of a buffer (on the CPU and the emulator). Outputs
- * must overlap nothing. On return the outputs are complete, but on
- * ATTN_DEVICE_HIP, where launches are queued on `stream` (a hipStream_t, NULL
- * for the default one; must be NULL for other devices). */
+ * must overlap nothing. On return the outputs are complete, but for memory of a
+ * GPU, where launches are queued on `stream` (a hipStream_t, NULL for the
+ * default one; must be NULL elsewhere). */
 ATTN_C_API attnResult attnKernelLaunch(attnKernel kernel,
                                        const attnBuffer *buffers, size_t count,
                                        void *stream);

@@ -11,6 +11,7 @@
 #include "attn/Runtime/EmulatorDevice.h"
 #include "attn/Runtime/HIPDevice.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/SmallVectorMemoryBuffer.h"
 #include <cstring>
@@ -148,6 +149,17 @@ static rt::Operand makeOperand(const Buffer &buffer, const ArrayView &array) {
   return operand;
 }
 
+static rt::Operand makeOperand(const manifest::ResolvedBuffer &layout,
+                               uint64_t address) {
+  rt::Operand operand;
+  operand.name = layout.buffer->name;
+  operand.dtype = layout.buffer->dtype;
+  operand.shape = layout.shape;
+  operand.strides = layout.strides;
+  operand.address = address;
+  return operand;
+}
+
 static uint64_t readElement(const ArrayView &array) {
   uint64_t bits = 0;
   memcpy(&bits, array.base, manifest::getByteWidth(array.dtype));
@@ -195,24 +207,23 @@ private:
 };
 } // namespace
 
-/// The checks' findings, as one line.
+/// Adds the first finding of the checks to their error.
 static Error describeFindings(Error error, const emu::Report &report) {
   if (!error || report.isClean())
     return error;
   std::string text;
   raw_string_ostream os(text);
-  report.printFindings(os);
+  report.findings.front().print(os);
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return createStringError(toString(std::move(error)) + ": " +
-                           StringRef(text).trim());
+  return createStringError(toString(std::move(error)) +
+                           ", the first: " + StringRef(text).trim());
 }
 
-Error EmulatorKernel::launch(const Arrays &arrays, void *) {
-  const manifest::Manifest &manifest = code->manifest;
-  emu::Report report;
-  rt::EmulatorDevice device(chip, options, report);
-  if (Error error = device.load(*code))
-    return error;
+/// Copies arrays of this process to the device, launches, copies outputs back.
+/// The device has loaded the code.
+static Error launchCopied(rt::Device &device,
+                          const manifest::Manifest &manifest,
+                          const Arrays &arrays) {
   // Strides that the manifest leaves open are contiguous on the device.
   std::vector<rt::Operand> operands;
   for (const Buffer &buffer : manifest.buffers)
@@ -223,6 +234,12 @@ Error EmulatorKernel::launch(const Arrays &arrays, void *) {
     return error;
   operands.clear();
   std::vector<manifest::ResolvedBuffer> layouts;
+  SmallVector<uint64_t> addresses;
+  // After an error there is a first one to report already.
+  llvm::scope_exit release([&] {
+    for (uint64_t address : addresses)
+      consumeError(device.release(address));
+  });
   for (const Buffer &buffer : manifest.buffers) {
     Expected<manifest::ResolvedBuffer> layout = resolve(buffer, dims);
     if (!layout)
@@ -232,12 +249,9 @@ Error EmulatorKernel::launch(const Arrays &arrays, void *) {
     Expected<uint64_t> address = device.allocate(*layout, isInput);
     if (!address)
       return address.takeError();
-    rt::Operand &operand = operands.emplace_back();
-    operand.name = buffer.name;
-    operand.dtype = buffer.dtype;
-    operand.shape = layout->shape;
-    operand.strides = layout->strides;
-    operand.address = *address;
+    addresses.push_back(*address);
+    rt::Operand &operand =
+        operands.emplace_back(makeOperand(*layout, *address));
     if (isInput) {
       auto fill = [&](MutableArrayRef<char> bytes) {
         rt::copyElements(array->second, {buffer.dtype, layout->shape,
@@ -259,9 +273,9 @@ Error EmulatorKernel::launch(const Arrays &arrays, void *) {
     return Error::success();
   for (const rt::PreparedLaunch &launch : *launches)
     if (Error error = device.launch(launch))
-      return describeFindings(std::move(error), report);
+      return error;
   if (Error error = device.synchronize())
-    return describeFindings(std::move(error), report);
+    return error;
   for (auto [layout, operand] : zip_equal(layouts, operands)) {
     auto array = arrays.find(operand.name);
     if (layout.buffer->role != Role::Output || array == arrays.end())
@@ -278,6 +292,14 @@ Error EmulatorKernel::launch(const Arrays &arrays, void *) {
   return Error::success();
 }
 
+Error EmulatorKernel::launch(const Arrays &arrays, void *) {
+  emu::Report report;
+  rt::EmulatorDevice device(chip, options, report);
+  if (Error error = device.load(*code))
+    return error;
+  return describeFindings(launchCopied(device, code->manifest, arrays), report);
+}
+
 namespace {
 /// One GPU; whoever uses the device holds the mutex.
 struct SharedHIPDevice {
@@ -289,27 +311,29 @@ struct SharedHIPDevice {
   ~SharedHIPDevice() { device.reset(); }
 };
 
-/// Launches on memory that is on the GPU already.
+/// Launches on memory of the GPU, or of this process by copying.
 class HIPKernel : public Kernel {
 public:
   HIPKernel(std::shared_ptr<const Program> program,
             std::shared_ptr<const rt::KernelProgram> code,
-            std::shared_ptr<SharedHIPDevice> shared)
+            std::shared_ptr<SharedHIPDevice> shared, bool hostMemory)
       : Kernel(std::move(program)), code(std::move(code)),
-        shared(std::move(shared)) {}
+        shared(std::move(shared)), hostMemory(hostMemory) {}
 
-  bool isOnHost() const override { return false; }
+  bool isOnHost() const override { return hostMemory; }
   Error launch(const Arrays &arrays, void *stream) override;
 
 private:
   std::shared_ptr<const rt::KernelProgram> code;
   std::shared_ptr<SharedHIPDevice> shared;
+  bool hostMemory;
 };
 
 class HIPDevice : public Device {
 public:
-  explicit HIPDevice(std::unique_ptr<rt::HIPDevice> device)
-      : shared(std::make_shared<SharedHIPDevice>()), target(device->getChip()) {
+  HIPDevice(std::unique_ptr<rt::HIPDevice> device, bool hostMemory)
+      : shared(std::make_shared<SharedHIPDevice>()), target(device->getChip()),
+        hostMemory(hostMemory) {
     shared->device = std::move(device);
   }
   attnDeviceKind getKind() const override { return ATTN_DEVICE_HIP; }
@@ -324,12 +348,13 @@ public:
       return std::move(error);
     shared->programs.push_back(*code);
     return std::make_unique<HIPKernel>(std::move(program), std::move(*code),
-                                       shared);
+                                       shared, hostMemory);
   }
 
 private:
   std::shared_ptr<SharedHIPDevice> shared;
   std::string target;
+  bool hostMemory;
 };
 } // namespace
 
@@ -337,6 +362,8 @@ Error HIPKernel::launch(const Arrays &arrays, void *stream) {
   const manifest::Manifest &manifest = code->manifest;
   std::lock_guard<std::mutex> lock(shared->mutex);
   rt::HIPDevice &device = *shared->device;
+  if (hostMemory)
+    return launchCopied(device, manifest, arrays);
   std::vector<rt::Operand> operands;
   for (const Buffer &buffer : manifest.buffers) {
     auto it = arrays.find(buffer.name);
@@ -375,12 +402,7 @@ Error HIPKernel::launch(const Arrays &arrays, void *stream) {
     if (!address)
       return address.takeError();
     workspaces.push_back(*address);
-    rt::Operand &operand = operands.emplace_back();
-    operand.name = buffer.name;
-    operand.dtype = buffer.dtype;
-    operand.shape = layout->shape;
-    operand.strides = layout->strides;
-    operand.address = *address;
+    operands.push_back(makeOperand(*layout, *address));
   }
   Error error = [&]() -> Error {
     Expected<std::vector<rt::PreparedLaunch>> launches =
@@ -414,6 +436,10 @@ createDevice(attnDeviceKind kind, const attnDeviceOptions *options) {
   if (index < 0 || (index > 0 && kind != ATTN_DEVICE_HIP))
     return fail(ATTN_INVALID_ARGUMENT,
                 "index: expects 0, or more for HIP, but got " + Twine(index));
+  bool hostMemory = options && options->hostMemory;
+  if (hostMemory && kind != ATTN_DEVICE_HIP)
+    return fail(ATTN_INVALID_ARGUMENT,
+                "hostMemory: expects HIP, which has memory of its own");
   if (checks != "none" && kind != ATTN_DEVICE_EMULATOR)
     return fail(ATTN_INVALID_ARGUMENT,
                 "checks: expects the emulator, which has checks");
@@ -433,7 +459,7 @@ createDevice(attnDeviceKind kind, const attnDeviceOptions *options) {
     auto device = rt::HIPDevice::create(index);
     if (!device)
       return withCode(ATTN_UNAVAILABLE, device.takeError());
-    return std::make_unique<HIPDevice>(std::move(*device));
+    return std::make_unique<HIPDevice>(std::move(*device), hostMemory);
   }
   }
   return fail(ATTN_INVALID_ARGUMENT,

@@ -149,8 +149,7 @@ const char *attnGetBuildId() {
     ids.addresses = {
         reinterpret_cast<uintptr_t>(&attnGetBuildId),
         reinterpret_cast<uintptr_t>(&sys::getHostCPUName),
-        reinterpret_cast<uintptr_t>(
-            mlir::TypeID::get<mlir::MLIRContext>().getAsOpaquePointer())};
+        reinterpret_cast<uintptr_t>(&mlir::registerPassManagerCLOptions)};
     dl_iterate_phdr(
         [](dl_phdr_info *info, size_t, void *data) {
           static_cast<BuildIds *>(data)->add(*info);
@@ -170,7 +169,8 @@ attnResult attnGetCapabilities(attnBlob *blob) {
     json::Object device{{"name", name}, {"available", true}};
     if (attnResult result = attnDeviceIsAvailable(kind)) {
       device["available"] = false;
-      device["reason"] = attnResultGetMessage(result);
+      // A copy: json::Value keeps no bytes of its own for a C string.
+      device["reason"] = std::string(attnResultGetMessage(result));
       attnResultDestroy(result);
     }
     devices.push_back(std::move(device));

@@ -109,13 +109,18 @@ static void testDevices(void) {
   attnDevice device, emulator;
   attnKernel kernel;
   attnProgram program;
-  attnDeviceOptions options = {sizeof(options), 1, NULL};
+  attnDeviceOptions options = {sizeof(options), 1, NULL, 0};
   expect("index", attnDeviceCreate(ATTN_DEVICE_CPU, &options, &device),
          ATTN_INVALID_ARGUMENT, "index: expects 0, or more for HIP, but got 1");
   options.index = 0;
   options.checks = "all";
   expect("checks", attnDeviceCreate(ATTN_DEVICE_CPU, &options, &device),
          ATTN_INVALID_ARGUMENT, "checks: expects the emulator");
+  options.checks = NULL;
+  options.hostMemory = 1;
+  expect("host memory", attnDeviceCreate(ATTN_DEVICE_CPU, &options, &device),
+         ATTN_INVALID_ARGUMENT, "hostMemory: expects HIP");
+  options.hostMemory = 0;
   options.checks = "rases";
   expect("unknown check",
          attnDeviceCreate(ATTN_DEVICE_EMULATOR, &options, &device),

@@ -1,14 +1,25 @@
 """Parameters shared by all integration tests: devices and element types."""
 
+import os
 import pathlib
+import shutil
 import sys
+import tempfile
 
 import hypothesis
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+import attn_program  # noqa: E402
 from devices import DEVICES  # noqa: E402
+from repository import ROOT  # noqa: E402
+
+# The package of the checkout, on the library of the build under test.
+sys.path.insert(0, str(ROOT / "python"))
+os.environ["ATTN_LIBRARY"] = str(attn_program.BUILD / "lib/libAttnC.so")
+# Its tests compile some hundred programs for sizes that run in no time.
+os.environ["ATTN_OPT_LEVEL"] = "0"
 
 # The same examples in every run of a commit; a failure prints its blob.
 hypothesis.settings.register_profile(
@@ -62,10 +73,18 @@ def pytest_runtest_setup(item):
 
 
 def pytest_configure(config):
+    if not hasattr(config, "workerinput"):
+        # One cache of compiled programs for all workers of this run.
+        os.environ["ATTN_CACHE_DIR"] = tempfile.mkdtemp(prefix="attn-test-cache-")
     config.addinivalue_line("markers", "slow: left out by utils/test --quick")
     config.addinivalue_line("markers", "smoke: quick on the emulator too")
     config.addinivalue_line("markers", "needs(*names): features, by their ids in features.json")
     config.addinivalue_line("markers", "kinds(*names): element types a test runs with")
+
+
+def pytest_unconfigure(config):
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ.pop("ATTN_CACHE_DIR"), ignore_errors=True)
 
 
 def pytest_report_header():

@@ -48,7 +48,8 @@ def test_snippets_run(path, tmp_path):
 def run_page(path, folder, **environment):
     """Runs a page's fences in a folder."""
     (folder / "build").symlink_to(BUILD)
-    (folder / "examples").symlink_to(ROOT / "examples")
+    for name in ("examples", "include"):
+        (folder / name).symlink_to(ROOT / name)
     printed = ""
     for language, text in fences(path):
         if language == "mlir":

@@ -40,7 +40,8 @@ int main(int argc, char **argv) {
   int onEmulator = argc == 3 && strcmp(argv[1], "emulator") == 0;
   attnCompileOptions options = {sizeof(options), onEmulator ? argv[2] : "cpu",
                                 NULL, 3};
-  attnDeviceOptions checked = {sizeof(checked), 0, onEmulator ? "all" : NULL};
+  attnDeviceOptions checked = {sizeof(checked), 0, onEmulator ? "all" : NULL,
+                               0};
   attnProgram program;
   attnDevice device;
   attnKernel kernel;

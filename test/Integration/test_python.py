@@ -1,0 +1,363 @@
+"""attn_mlir on NumPy arrays: results, outputs, caching, errors."""
+
+import attn_mlir
+import attn_reference
+import compare
+import ml_dtypes
+import numpy as np
+import pytest
+from attn_mlir import _program
+
+RNG = np.random.default_rng(7)
+BF16 = ml_dtypes.bfloat16
+
+
+def normal(*shape, dtype=np.float32):
+    return RNG.standard_normal(shape).astype(dtype)
+
+
+def inputs(layout="bhsd", sq=9, skv=13, dtype=np.float32, hq=4, hk=2, d=16):
+    """q, k, v of two sequences."""
+    if layout == "bhsd":
+        shapes = [(2, hq, sq, d), (2, hk, skv, d), (2, hk, skv, d)]
+    elif layout == "bshd":
+        shapes = [(2, sq, hq, d), (2, skv, hk, d), (2, skv, hk, d)]
+    else:
+        shapes = [(sq, hq, d), (skv, hk, d), (skv, hk, d)]
+    return [normal(*shape, dtype=dtype) for shape in shapes]
+
+
+def check(arrays, options, **where):
+    """attention against the reference, with and without LSE."""
+    out, lse = attn_mlir.attention(*arrays, return_lse=True, **options, **where)
+    alone = attn_mlir.attention(*arrays, **options, **where)
+    compare.assert_same_bits(alone, out, "O without LSE")
+    renamed = {"diagonal": "diagonal_alignment"}
+    given = {renamed.get(name, name): value for name, value in options.items()}
+    if "window" in given:
+        given["window_left"], given["window_right"] = given.pop("window")
+    expected_out, expected_lse = attn_reference.attention(*arrays, **given)
+    kind = _kind(arrays[0])
+    top = np.abs(arrays[2].astype(np.float64)).max(initial=0)
+    rounding = {"f16": 2.0**-11, "bf16": 2.0**-8, "f32": 1e-5, "f64": 1e-6}[kind] * top
+    compare.assert_close(out, expected_out, atol=compare.ulp(expected_out, kind) + rounding, what="O")
+    bound = np.where(np.isfinite(expected_lse), 2e-5 * np.maximum(1, np.abs(expected_lse)), 0)
+    compare.assert_close(lse, expected_lse, atol=bound, what="LSE")
+    return out, lse
+
+
+def _kind(array):
+    return {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}[
+        array.dtype.name
+    ]
+
+
+CASES = {
+    "causal": {"causal": True},
+    "top left": {"causal": True, "diagonal": "top_left"},
+    "window": {"window": (3, 1), "sink_tokens": 2},
+    "bias": {"bias": normal(1, 4, 9, 13), "mask": RNG.random((9, 13)) > 0.4},
+    "row bias": {"bias": normal(1, 1, 1, 13, dtype=np.float16)},
+    "alibi": {"alibi_slopes": np.array([0.5, 0.25, 0.125, 1], np.float32), "sink": normal(4)},
+    "scores": {"scale": -0.3, "softcap": 2.5, "lse_base": "two"},
+    "lengths": {"seqlens_q": [9, 4], "seqlens_kv": np.array([0, 11]), "causal": True},
+    "offsets": {"causal": True, "q_offset": 3, "kv_offset": np.array([1, 2], np.int32)},
+}
+
+
+@pytest.mark.parametrize("options", CASES.values(), ids=CASES)
+def test_features(options):
+    check(inputs(), options)
+
+
+@pytest.fixture
+def optimized(monkeypatch):
+    """Compiles as a user's program does."""
+    monkeypatch.setenv("ATTN_OPT_LEVEL", "3")
+
+
+@pytest.mark.parametrize("dtype", [np.float16, BF16, np.float64])
+def test_element_types(dtype, optimized):
+    check(inputs(dtype=dtype), {"causal": True})
+
+
+def test_layouts():
+    check(inputs("bshd"), {"layout": "bshd"})
+    packed = {"layout": "thd", "cu_seqlens_q": [0, 4, 4, 9], "cu_seqlens_kv": [0, 5, 7, 13]}
+    for lse_layout in ("hs_packed", "sh_packed"):
+        check(inputs("thd"), {**packed, "lse_layout": lse_layout})
+    check(inputs("thd"), {**packed, "lse_layout": "bhs_padded", "max_seqlen_q": 6})
+
+
+def test_rows_behind_the_last_packed_sequence_are_neutral():
+    q, k, v = inputs("thd")
+    out, lse = attn_mlir.attention(
+        q, k, v, layout="thd", cu_seqlens_q=[0, 4], cu_seqlens_kv=[0, 5], return_lse=True
+    )
+    compare.assert_plus_zero(out[4:])
+    compare.assert_minus_inf(lse[:, 4:])
+
+
+def test_a_new_length_is_no_new_program():
+    q, k, v = inputs(d=24)
+    check((q, k, v), {})
+    before = len(_program._programs)
+    check((q[:1, :, :5], k[:1, :, :1], v[:1, :, :1]), {})
+    check(inputs(sq=70, skv=65, d=24), {})
+    assert len(_program._programs) == before
+
+
+@pytest.mark.parametrize("shape", [(0, 9, 13), (2, 0, 13), (2, 9, 0)], ids=str)
+def test_empty_arrays(shape):
+    batch, sq, skv = shape
+    q, k, v = (x[:batch] for x in inputs())
+    out, lse = attn_mlir.attention(q[:, :, :sq], k[:, :, :skv], v[:, :, :skv], return_lse=True)
+    compare.assert_plus_zero(out)
+    compare.assert_minus_inf(lse)
+
+
+def test_views_give_the_bits_of_copies():
+    q, k, v = inputs()
+    expected, expected_lse = attn_mlir.attention(q, k, v, return_lse=True)
+    wide = np.full((2, 13, 2, 2, 40), np.nan, np.float32)  # [B, S, k or v, H, more than D]
+    wide[:, :, 0, :, 5:21] = k.transpose(0, 2, 1, 3)
+    wide[:, :, 1, :, 5:21] = v.transpose(0, 2, 1, 3)
+    kv = wide[..., 5:21].transpose(2, 0, 3, 1, 4)
+    fortran = np.asfortranarray(q)
+    reversed_q = q[:, :, ::-1].copy()[:, :, ::-1]
+    for view in (q, fortran, reversed_q):
+        out, lse = attn_mlir.attention(view, kv[0], kv[1], return_lse=True)
+        compare.assert_same_bits(out, expected)
+        compare.assert_same_bits(lse, expected_lse)
+    one = np.broadcast_to(k[:1], k.shape)
+    compare.assert_same_bits(attn_mlir.attention(q, one, v), attn_mlir.attention(q, one.copy(), v))
+
+
+def test_preallocated_outputs():
+    q, k, v = inputs()
+    expected, expected_lse = attn_mlir.attention(q, k, v, return_lse=True)
+    strided = np.full((2, 9, 4, 20), np.nan, np.float32)
+    inner = np.full((2, 4, 9, 32), np.nan, np.float32)
+    for out in (np.empty_like(q), strided[..., :16].transpose(0, 2, 1, 3), inner[..., ::2]):
+        lse = np.full((9, 4, 2), np.nan, np.float32).T
+        got = attn_mlir.attention(q, k, v, out=out, lse=lse, return_lse=True)
+        assert got[0] is out and got[1] is lse
+        compare.assert_same_bits(out, expected)
+        compare.assert_same_bits(lse, expected_lse)
+    assert np.isnan(strided[..., 16:]).all() and np.isnan(inner[..., 1::2]).all()
+
+
+@pytest.mark.parametrize("chip", ["gfx942", "gfx950"])
+def test_the_emulator(chip, optimized):
+    arrays = inputs(dtype=np.float16, sq=33, skv=70, d=64)
+    where = {"device": "emulator", "chip": chip, "checks": "all"}
+    check(arrays, {"causal": True}, **where)
+    check(inputs("bshd", dtype=BF16, d=64), {"layout": "bshd"}, **where)
+
+
+def test_what_a_chip_cannot_do_is_said():
+    with pytest.raises(attn_mlir.UnsupportedError, match="gfx950: .*; device='cpu' computes it"):
+        attn_mlir.attention(*inputs(dtype=np.float64), device="emulator")
+
+
+# ----------------------------------------------------------------------
+# G1: every call as if it were the first
+# ----------------------------------------------------------------------
+
+
+def test_G1_nothing_that_matters_is_left_out_of_a_key():
+    q, k, v = inputs(sq=6, skv=20, d=64, dtype=np.float16)
+    strided = np.full((2, 20, 2, 72), np.nan, np.float16)
+    strided[..., :64] = k.transpose(0, 2, 1, 3)
+    mask1, mask2 = (RNG.random((b, 1, 6, 20)) > 0.3 for b in (1, 2))
+    options = [
+        {},
+        {"return_lse": True},
+        {"return_lse": True, "lse_base": "two"},
+        {"scale": 1.0},
+        {"scale": 0.05},
+        {"bias": normal(2, 4, 6, 20, dtype=np.float16)},
+        {"bias": normal(2, 4, 6, 20, dtype=np.float32)},
+        {"mask": mask1},
+        {"mask": mask2},
+        {"causal": True},
+        {"causal": True, "diagonal": "top_left"},
+        {"window": (2, -1)},
+        {"window": (-1, 2)},
+        {"softcap": 1.0},
+        {"softcap": 2.0},
+    ]
+    for o in options:
+        plain = {name: value for name, value in o.items() if name != "return_lse"}
+        check((q, k, v), plain)
+        check((q, strided[..., :64].transpose(0, 2, 1, 3), v), plain)
+    for chip in ("gfx942", "gfx950", "gfx942"):
+        for causal in (False, True):
+            check((q, k, v), {"causal": causal}, device="emulator", chip=chip)
+
+
+# ----------------------------------------------------------------------
+# Merging
+# ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("base", ["e", "two"])
+def test_merging_parts_gives_the_whole(base):
+    q, k, v = inputs()
+    options = {"return_lse": True, "lse_base": base}
+    whole = attn_mlir.attention(q, k, v, causal=True, **options)
+    cuts = [0, 5, 5, 13]
+    # A row stands at its position among all keys: 13 - 9 = 4 rows are before the first.
+    parts = [
+        attn_mlir.attention(
+            q, k[:, :, a:b], v[:, :, a:b], causal=True, q_offset=4, kv_offset=a, **options
+        )
+        for a, b in zip(cuts, cuts[1:])
+    ]
+    out, lse = attn_mlir.merge_states(parts, lse_base=base)
+    compare.assert_close(out, whole[0], atol=1e-5)
+    compare.assert_close(lse, whole[1], atol=2e-5)
+    expected = attn_reference.merge_states(parts, lse_base=base)
+    compare.assert_close(out, expected[0], atol=1e-5)
+    compare.assert_close(lse, expected[1], atol=2e-5)
+
+
+def test_merging_empty_states_and_in_place():
+    empty = np.full((2, 3, 4), np.nan, np.float32), np.full((2, 3), -np.inf, np.float32)
+    state = normal(2, 3, 4), normal(2, 3)
+    out, lse = attn_mlir.merge_states([empty, empty])
+    compare.assert_plus_zero(out)
+    compare.assert_minus_inf(lse)
+    expected = state[0].copy(), state[1].copy()
+    attn_mlir.merge_states([state, empty], out=state[0], lse=state[1])
+    compare.assert_close(state[0], expected[0], rtol=1e-6)
+    compare.assert_close(state[1], expected[1], atol=1e-6)
+
+
+# ----------------------------------------------------------------------
+# compile
+# ----------------------------------------------------------------------
+
+
+def test_compile_shows_everything(optimized):
+    spec = attn_mlir.TensorSpec((None, 8, None, 128), "bf16")
+    compiled = attn_mlir.compile(spec, spec, spec, causal=True, return_lse=True, chip="gfx950")
+    assert compiled.hsaco[:4] == b"\x7fELF"
+    assert "v_mfma_f32_32x32x16_bf16" in compiled.asm
+    assert compiled.manifest["chip"] == "gfx950" and compiled.manifest["launches"]
+    assert "attn.attention" in compiled.stages["source"]
+    assert "rocdl." in compiled.stages["convert-attn-to-rocdl"]
+    (kernel,) = compiled.report["kernels"]
+    assert kernel["vgprs"] > 0 and kernel["scratch_bytes"] == 0
+    first, second = repr(compiled).splitlines()[:2]
+    assert first == (
+        "attention for gfx950: q ?x8x?x128xbf16, k ?x8x?x128xbf16, v ?x8x?x128xbf16, "
+        "output ?x8x?x128xbf16, lse ?x8x?xf32"
+    )
+    assert "512 work-items" in second
+
+
+def test_a_compiled_attention_is_a_function():
+    q, k, v = inputs()
+    compiled = attn_mlir.compile(q, k, v, causal=True, q_offset=0, return_lse=True, device="cpu")
+    out, lse = compiled(q[:, :, :5], k, v, q_offset=2)
+    expected = attn_mlir.attention(q[:, :, :5], k, v, causal=True, q_offset=2, return_lse=True)
+    compare.assert_same_bits(out, expected[0])
+    compare.assert_same_bits(lse, expected[1])
+    assert compiled.code[:4] == b"\x7fELF" and not hasattr(compiled, "hsaco")
+    with pytest.raises(ValueError, match="q: expects what was compiled"):
+        compiled(q.astype(np.float16), k.astype(np.float16), v.astype(np.float16))
+    static = attn_mlir.compile(q, k, v, dynamic=False, device="cpu")
+    compare.assert_close(static(q, k, v), attn_mlir.attention(q, k, v), atol=1e-6)
+    with pytest.raises(ValueError, match="q: expects what was compiled"):
+        static(q[:, :, :5], k, v)
+
+
+# ----------------------------------------------------------------------
+# Errors
+# ----------------------------------------------------------------------
+
+
+def _wrong_arguments():
+    q, k, v = inputs()
+    other = normal(2, 2, 12, 16)
+    yield {"q": [1.0]}, "q: expects a NumPy array or a torch tensor, got list"
+    yield {"k": 3}, "k: expects a NumPy array, as q is, got int"
+    yield {"q": q.astype(np.int32)}, "q: expects elements of f16, bf16, f32, f64, got i32"
+    yield {"k": k.astype(np.float16)}, "k: expects the element type of q, f32, got f16"
+    yield {"q": q[0]}, "q: expects shape [B, Hq, Sq, D], got [4, 9, 16]"
+    yield {"v": other}, "v: expects shape [B, Hv, Skv, Dv] with Skv = 13 as in k, got [2, 2, 12, 16]"
+    yield {"k": k[:1]}, "k: expects shape [B, Hk, Skv, D] with B = 2 as in q, got [1, 2, 13, 16]"
+    three = normal(2, 3, 13, 16)
+    yield {"k": three}, "k: expects a number of heads that divides the 4 of q, got 3"
+    yield {"layout": "bhds"}, "layout: expects 'bhsd' or 'bshd' or 'thd', got 'bhds'"
+    yield {"layout": "bshd", "cu_seqlens_q": [0, 1]}, "cu_seqlens_q: expects None without layout 'thd', got list"
+    yield {"layout": "thd"}, "cu_seqlens_q: expects numbers with layout 'thd', got None"
+    yield {"causal": 1}, "causal: expects True or False, got 1"
+    yield {"window": 5}, "window: expects a pair (left, right), got 5"
+    yield {"window": (-2, 0)}, "window: expects sides that are -1 or None"
+    yield {"window": (0, 1), "causal": True}, "window: expects right to be at most 0 with causal"
+    yield {"window": (1.5, 1)}, "window: expects an integer, got 1.5"
+    yield {"sink_tokens": 3}, "sink_tokens: expects a window with a left side"
+    yield {"scale": float("nan")}, "scale: expects a finite number, got nan"
+    yield {"scale": "half"}, "scale: expects a number, got 'half'"
+    yield {"softcap": -1.0}, "softcap: expects a positive number or None, got -1.0"
+    yield {"bias": normal(3, 13)}, "bias: expects a shape that broadcasts to [B, Hq, Sq, Skv] = [2, 4, 9, 13], got [3, 13]"
+    yield {"bias": np.zeros((9, 13), bool)}, "bias: expects elements of f16, bf16, f32, f64, got bool"
+    yield {"mask": normal(9, 13)}, "mask: expects elements of bool or int8, got float32"
+    yield {"alibi_slopes": np.zeros(3, np.float32)}, "alibi_slopes: expects shape [Hq] with Hq = 4 as in q, got [3]"
+    yield {"sink": np.zeros(4, np.int32)}, "sink: expects elements of f16, bf16, f32, f64, got int32"
+    yield {"seqlens_kv": [1, 2, 3]}, "seqlens_kv: expects shape [B] with B = 2 as in q, got [3]"
+    yield {"seqlens_kv": [1, 14]}, "buffer 'seqlens_kv': expects element 1 to be 0 to 13, but got 14"
+    yield {"seqlens_kv": 2**40}, "seqlens_kv: expects a number of 32 bits, got 1099511627776"
+    yield {"q_offset": "a"}, "q_offset: expects an integer, got 'a'"
+    yield {"q_offset": 1, "diagonal": "top_left"}, "diagonal: expects the default"
+    yield {"block_table": np.zeros((2, 3), np.int32)}, "seqlens_kv: expects lengths with block_table"
+    yield {"lse_base": "2", "return_lse": True}, "lse_base: expects 'e' or 'two', got '2'"
+    yield {"lse_layout": "hs_packed", "return_lse": True}, "lse_layout: expects 'bhs', got 'hs_packed'"
+    yield {"lse": np.empty((2, 4, 9), np.float32)}, "lse: expects return_lse=True"
+    yield {"lse": np.empty((2, 4, 9)), "return_lse": True}, "lse: expects elements of f32, got float64"
+    yield {"out": np.empty((2, 4, 9, 8), np.float32)}, "out: expects shape [B, Hq, Sq, Dv] = [2, 4, 9, 16], got [2, 4, 9, 8]"
+    fixed = np.empty((2, 4, 9, 16), np.float32)
+    fixed.flags.writeable = False
+    yield {"out": fixed}, "out: expects an array that can be written"
+    yield {"device": "cuda"}, "device: expects 'cpu', 'emulator', 'hip' or None, got 'cuda'"
+    yield {"chip": "gfx90a"}, "chip: expects 'gfx942' or 'gfx950', got 'gfx90a'"
+    yield {"chip": "gfx950", "device": "cpu"}, "chip: expects None with device='cpu', got 'gfx950'"
+    yield {"checks": "all", "device": "cpu"}, "checks: expects device='emulator', got 'cpu'"
+
+
+@pytest.mark.parametrize("changes, message", _wrong_arguments(), ids=lambda x: str(x)[:50] if isinstance(x, str) else "")
+def test_errors_name_the_argument(changes, message):
+    q, k, v = inputs()
+    with pytest.raises(ValueError) as caught:
+        attn_mlir.attention(**{"q": q, "k": k, "v": v, **changes})
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "cu, message",
+    [
+        ([1, 13], "element 0 to be 0, but got 1"),
+        ([0, 14], "element 1 to be 0 to 13, but got 14"),
+        ([0, 5, 4], "element 2 to be 5 to 13, but got 4"),
+    ],
+)
+def test_packed_positions_are_checked(cu, message):
+    q, k, v = inputs("thd")
+    with pytest.raises(ValueError, match=message):
+        attn_mlir.attention(q, k, v, layout="thd", cu_seqlens_q=[0] * len(cu), cu_seqlens_kv=cu)
+
+
+@pytest.mark.parametrize(
+    "states, message",
+    [
+        ([], "states: expects at least one pair"),
+        ([(normal(2, 3), normal(3))], r"states\[0\]: expects a NumPy array of f32 \[2\]"),
+        ([(normal(2, 3), normal(2)), (normal(2, 4), normal(2))], r"states\[1\]: expects"),
+        ([(np.zeros((2, 3), int), normal(2))], "states: expects O of f16"),
+    ],
+)
+def test_merging_errors(states, message):
+    with pytest.raises(ValueError, match=message):
+        attn_mlir.merge_states(states)
