@@ -454,8 +454,12 @@ void Definedness::stepMemory(Wave &wave, const Inst &inst,
   if (uint64_t lanes = badAddress & active)
     report(wave, inst, countr_zero(lanes), "the address");
 
-  // What memory holds before the instruction.
-  uint64_t undefinedMemory[2] = {0, 0};
+  // What memory holds before the instruction, dword by dword: a spilled tuple
+  // of registers need not be defined in all of its parts.
+  constexpr unsigned maxWords = 4;
+  unsigned words = std::clamp(access.bytes / 4, 1u, maxWords);
+  unsigned wordBytes = access.bytes / words;
+  uint64_t undefinedWords[2][maxWords] = {};
   for (unsigned n = 0; access.reads && n < access.count; ++n)
     forEachLane(active, [&](unsigned lane) {
       uint64_t address = access.at[n].address[lane];
@@ -467,9 +471,14 @@ void Definedness::stepMemory(Wave &wave, const Inst &inst,
         if (address + access.bytes <= ctx.scratchBytes)
           shadow = &state.scratch[size_t(lane) * ctx.scratchBytes + address];
       }
-      if (shadow && std::memchr(shadow, 0, access.bytes))
-        undefinedMemory[n] |= uint64_t(1) << lane;
+      for (unsigned word = 0; shadow && word < words; ++word)
+        if (std::memchr(shadow + word * wordBytes, 0, wordBytes))
+          undefinedWords[n][word] |= uint64_t(1) << lane;
     });
+  uint64_t undefinedMemory[2] = {0, 0};
+  for (unsigned n = 0; n < 2; ++n)
+    for (uint64_t lanes : undefinedWords[n])
+      undefinedMemory[n] |= lanes;
 
   // Stored data.
   unsigned dataWords = inst.memBytes < 4 ? 1 : inst.memBytes / 4;
@@ -495,6 +504,14 @@ void Definedness::stepMemory(Wave &wave, const Inst &inst,
         undefined |= undefinedMemory[n];
       forEachLane(active & ~at.outOfRange, [&](unsigned lane) {
         bool bad = undefined >> lane & 1;
+        auto define = [&](uint8_t *shadow) {
+          unsigned reg = n ? inst.vdata1 : inst.vdata;
+          for (unsigned word = 0; word < words; ++word) {
+            bool isUndefined =
+                access.atomic ? bad : dataOf(reg + word, 1) >> lane & 1;
+            std::memset(shadow + word * wordBytes, !isUndefined, wordBytes);
+          }
+        };
         uint64_t address = access.at[n].address[lane];
         switch (access.at[n].space[lane]) {
         case Space::Global:
@@ -503,13 +520,11 @@ void Definedness::stepMemory(Wave &wave, const Inst &inst,
           break;
         case Space::LDS:
           if (address + access.bytes <= lds.size())
-            std::memset(&lds[address], !bad, access.bytes);
+            define(&lds[address]);
           break;
         case Space::Scratch:
           if (address + access.bytes <= ctx.scratchBytes)
-            std::memset(
-                &state.scratch[size_t(lane) * ctx.scratchBytes + address], !bad,
-                access.bytes);
+            define(&state.scratch[size_t(lane) * ctx.scratchBytes + address]);
           break;
         }
       });
@@ -544,13 +559,13 @@ void Definedness::stepMemory(Wave &wave, const Inst &inst,
   for (const RegRange &range : regs) {
     if (!range.write || range.kind != RegRange::Vector)
       continue;
-    if (access.count == 2) {
-      setVector(state, range.first, range.count / 2, active,
-                undefinedMemory[0]);
-      setVector(state, range.first + range.count / 2, range.count / 2, active,
-                undefinedMemory[1]);
-    } else {
-      setVector(state, range.first, range.count, active, undefinedMemory[0]);
+    bool isWordByWord = !access.atomic && !inst.traits.isTransposed &&
+                        range.count == access.count * words;
+    for (unsigned n = 0; n < range.count; ++n) {
+      unsigned part = n * access.count / range.count;
+      setVector(state, range.first + n, 1, active,
+                isWordByWord ? undefinedWords[part][n % words]
+                             : undefinedMemory[part]);
     }
   }
 }

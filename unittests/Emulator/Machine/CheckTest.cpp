@@ -234,6 +234,33 @@ TEST_P(CheckTest, UninitializedScratch) {
             "uninitialized");
 }
 
+// A spilled tuple of registers is defined in those parts that were written:
+// what LLVM does with a buffer descriptor whose base changes from store to
+// store.
+TEST_P(CheckTest, UninitializedPartsOfATuple) {
+  for (const char *memory : {"scratch_store_dwordx4 off, v[4:7], off\n"
+                             "s_waitcnt vmcnt(0)\n"
+                             "scratch_load_dwordx4 v[8:11], off, off\n"
+                             "s_waitcnt vmcnt(0)\n",
+                             "v_lshlrev_b32 v3, 2, v1\n"
+                             "ds_write_b128 v3, v[4:7]\n"
+                             "s_waitcnt lgkmcnt(0)\n"
+                             "ds_read_b128 v[8:11], v3\n"
+                             "s_waitcnt lgkmcnt(0)\n",
+                             "v_lshlrev_b32 v3, 2, v1\n"
+                             "ds_write2_b64 v3, v[4:5], v[6:7] offset1:1\n"
+                             "s_waitcnt lgkmcnt(0)\n"
+                             "ds_read2_b64 v[8:11], v3 offset1:1\n"
+                             "s_waitcnt lgkmcnt(0)\n"})
+    for (int part = 0; part < 4; ++part) {
+      std::string body = "v_mov_b32 v6, 5\n" + std::string(memory) +
+                         "v_mov_b32 v2, v" + std::to_string(8 + part) + "\n" +
+                         store;
+      EXPECT_EQ(fired(body, 1, 4096, 16), part == 2 ? "" : "uninitialized")
+          << body;
+    }
+}
+
 TEST_P(CheckTest, Bounds) {
   EXPECT_EQ(fired("global_load_dword v2, v1, s[8:9] offset:-4\n"
                   "s_waitcnt vmcnt(0)\n"),
