@@ -42,6 +42,9 @@ struct KernelKnob {
 };
 llvm::ArrayRef<KernelKnob> getKernelKnobs();
 
+/// Bytes of a pool of pages whose distances lanes add up in 32 bits.
+inline constexpr int64_t maxPoolBytes = (int64_t(1) << 32) - (1 << 16);
+
 /// Everything the builder of the forward kernel decides from.
 struct KernelConfig {
   const ChipInfo *chip = nullptr;
@@ -120,6 +123,8 @@ struct KernelConfig {
   /// Elements before the maxima, and of the whole.
   int64_t getMaximumOffset() const;
   int64_t getExchangeElements() const;
+  /// Rows of a tile among which those of one DMA instruction lie.
+  int64_t getStagingSpan() const;
   /// LDS bytes of the whole kernel.
   int64_t getLDSBytes() const;
   /// VGPRs of the widest cluster: Q, O, two tiles of S, P and what the cluster

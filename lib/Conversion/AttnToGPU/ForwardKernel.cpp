@@ -8,6 +8,7 @@
 
 #include "ForwardKernelImpl.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include <cfloat>
 
 using namespace mlir;
@@ -61,6 +62,7 @@ Values ForwardKernel::flatten(const State &state) {
   llvm::append_range(values, state.acc);
   llvm::append_range(values, state.scores);
   llvm::append_range(values, state.packed);
+  llvm::append_range(values, state.pages);
   return values;
 }
 
@@ -76,7 +78,11 @@ State ForwardKernel::unflatten(ValueRange values) {
   if (c.pipelined)
     for (int64_t i = 0; i < c.getWaveKeys() / 2; ++i)
       state.scores.push_back(*next++);
-  state.packed.assign(next, values.end());
+  auto pages = values.end();
+  if (c.pipelined)
+    pages -= 2 * pagesPerTile();
+  state.packed.assign(next, pages);
+  state.pages.assign(pages, values.end());
   return state;
 }
 
@@ -97,8 +103,27 @@ void ForwardKernel::build() {
   if (c.exchangesP)
     addBuffer(c.getExchangeElements());
   readProblem();
-  State state = c.pipelined ? runPipelined() : runPlain();
-  epilogue(c.groupsKV > 1 ? mergeGroups(state) : state);
+  auto run = [&] { return c.pipelined ? runPipelined() : runPlain(); };
+  auto finish = [&](const State &state) {
+    epilogue(c.groupsKV > 1 ? mergeGroups(state) : state);
+  };
+  if (!pageSize)
+    return finish(run());
+  // Without keys there may be no page to look up.
+  auto keep = [&](const State &state) {
+    Values values = {state.nm, state.sum};
+    llvm::append_range(values, state.acc);
+    return values;
+  };
+  Value any =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, tiles, b.c32(0));
+  Values values = b.branch(
+      any, keep(initialState()), [&] { return keep(run()); }, /*likely=*/true);
+  State state;
+  state.nm = values[0];
+  state.sum = values[1];
+  state.acc.assign(values.begin() + 2, values.end());
+  finish(state);
 }
 
 void mlir::attn::buildForwardKernel(gpu::GPUFuncOp func,

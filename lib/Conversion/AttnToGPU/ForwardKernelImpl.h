@@ -22,6 +22,7 @@ struct State {
   Value earlySum; ///< f32, their sum (pipelined)
   Value sum;      ///< f32, l of the tiles before
   Values acc;     ///< O, one accumulator a block
+  Values pages;   ///< i32, those of the next two tiles (pipelined, paged)
 };
 
 /// P of a tile and what came out of summing it.
@@ -55,7 +56,8 @@ class ForwardKernel {
 public:
   ForwardKernel(gpu::GPUFuncOp func, const KernelConfig &config, AttentionOp op)
       : func(func), c(config), op(op), b(func, config),
-        map(getDimMap(op.getLayout())) {}
+        map(getDimMap(op.getLayout())), pageSize(op.getPageSize().value_or(0)) {
+  }
 
   void build();
 
@@ -67,9 +69,9 @@ private:
   /// The kernel's argument of that name, null if the op has no such operand.
   Value argument(llvm::StringRef name);
   Value dim(Value memref, unsigned index);
-  /// Rows begin.. (null: 0) of one head of the workgroup's sequence.
-  GlobalMatrix matrix(Value memref, Value head, Value begin, Value rows,
-                      int64_t columns);
+  /// Rows begin.. (null: 0) of one batch, or page of a pool, and head.
+  GlobalMatrix matrix(Value memref, Value batch, Value head, Value begin,
+                      Value rows, int64_t columns);
   /// The same of the LSE.
   Value sliceLse(Value memref);
   Value lds(bool isV, unsigned parity) {
@@ -90,12 +92,31 @@ private:
   /// The workgroup's number divided by `divisor`.
   Value splitOffHead(Value divisor, Value &rest);
 
+  // Pages.
+  /// i32, keys that key operand or block table have room for.
+  Value keyCapacity();
+  /// Pages that a tile of keys touches; 0 if keys are contiguous.
+  int64_t pagesPerTile() const;
+  /// The place in the block table of page i of a tile.
+  Value pageIndex(Value keyTile, int64_t i);
+  /// The numbers of the tile's pages; nothing if keys are contiguous.
+  Values lookUp(Value tile);
+  /// One head of a pool, [pages, rows, columns].
+  GlobalMatrix slicePool(Value memref, Value head, int64_t columns);
+  void stagePaged(bool isV, Value tile, ValueRange pages, Value lds);
+
   // Pieces of a tile.
-  void stageK(Value tile, unsigned parity) {
-    b.stage(k, b.muli(keyTile(tile), c.tileKV), lds(false, parity), false);
+  void stage(bool isV, Value tile, ValueRange pages, unsigned parity) {
+    if (pageSize)
+      return stagePaged(isV, tile, pages, lds(isV, parity));
+    b.stage(isV ? v : k, b.muli(keyTile(tile), c.tileKV), lds(isV, parity),
+            isV);
   }
-  void stageV(Value tile, unsigned parity) {
-    b.stage(v, b.muli(keyTile(tile), c.tileKV), lds(true, parity), true);
+  void stageK(Value tile, ValueRange pages, unsigned parity) {
+    stage(false, tile, pages, parity);
+  }
+  void stageV(Value tile, ValueRange pages, unsigned parity) {
+    stage(true, tile, pages, parity);
   }
   /// Adds steps begin..end-1 of K Q^T, fragments as `readK` gave them.
   void multiplyK(ArrayRef<Values> fragments, int64_t begin, Values &acc);
@@ -174,6 +195,7 @@ private:
   AttentionOp op; ///< read only; its operands are another function's
   WaveBuilder b;
   DimMap map;
+  int64_t pageSize; ///< keys of a page; 0 if keys are contiguous
 
   Value batch, head;
   Value lenQ, lenKV;     ///< i32, rows and keys that take part
@@ -182,10 +204,13 @@ private:
   Value rowsLse;         ///< i32, rows of its LSE if those are more; else null
   bool hasPadRows = false; ///< Some rows may be written without taking part
   Value padEnd; ///< i32, pad rows of LSE behind the tile end here; else null
-  GlobalMatrix q, k, v, o;
-  Value lse;      ///< memref [rows]
-  Value row0;     ///< i32, first row of the wave
-  Value firstRow; ///< i32, first row of the workgroup
+  Value headK, headV;
+  Value lastPage; ///< i32, of the sequence's block table (paged)
+  GlobalMatrix q, o;
+  GlobalMatrix k, v; ///< of pools, rank 3
+  Value lse;         ///< memref [rows]
+  Value row0;        ///< i32, first row of the wave
+  Value firstRow;    ///< i32, first row of the workgroup
   VisibleKeys visible;
   Value tiles; ///< i32, tiles that each group of waves visits
   Value scale; ///< f32, |scale| * log2(e), positive

@@ -51,7 +51,9 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
 
   // Memory: V(t+1) on its way, K(t+1) to registers. Dot: S(t+1) = K Q^T beside
   // the rest of tile t's softmax. In parts where K does not fit.
-  stageV(next, other);
+  size_t pagesPerTile = state.pages.size() / 2;
+  stageV(next, ArrayRef(state.pages).take_front(pagesPerTile), other);
+  Values ahead = lookUp(b.addi(tile, 3));
   Values acc(c.getWaveKeys() / 32, b.zeroAcc());
   Probabilities p;
   SmallVector<Operation *> softmax;
@@ -79,7 +81,7 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   }
 
   // Memory: K(t+3) on its way; whatever is rare; V(t) to registers.
-  stageK(b.addi(tile, 3), other);
+  stageK(b.addi(tile, 3), ahead, other);
   Values scores = readScores(acc);
   Value rare = isNotZero(b, p.vote);
   if (visible.hasMask)
@@ -109,6 +111,8 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   Values fragments = take(p.fragments.size());
   Values oldAcc = take(state.acc.size());
   result.scores = now;
+  result.pages.assign(state.pages.begin() + pagesPerTile, state.pages.end());
+  llvm::append_range(result.pages, ahead);
 
   // Dot: O += V^T P beside the first exponentials of tile t+1. In parts where V
   // does not fit.
@@ -156,11 +160,14 @@ State ForwardKernel::runPipelined() {
   int64_t stagedV = c.getStagingInstructions(true);
   Value second = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, b.wave,
                                        b.c32(wavesPerGroup / 2));
-  stageK(b.c32(0), 0);
+  Values pages[3];
+  for (int64_t tile = 0; tile < 3; ++tile)
+    pages[tile] = lookUp(b.c32(tile));
+  stageK(b.c32(0), pages[0], 0);
   b.wait(0, /*lds=*/false);
   b.barrier();
-  stageK(b.c32(1), 1);
-  stageV(b.c32(0), 0);
+  stageK(b.c32(1), pages[1], 1);
+  stageV(b.c32(0), pages[0], 0);
   SmallVector<Values> fragments;
   for (int64_t step = 0; step < c.stepsQK; ++step)
     fragments.push_back(b.readK(lds(false, 0), step));
@@ -173,11 +180,13 @@ State ForwardKernel::runPipelined() {
   State state = initialState();
   state.scores = mask(readScores(acc), b.c32(0));
   b.barrier();
-  stageK(b.c32(2), 0);
+  stageK(b.c32(2), pages[2], 0);
   // The first tile's early share was not computed: infinity makes it vote.
   if (c.earlyExps)
     state.earlySum = b.cf(std::numeric_limits<float>::infinity());
   state.packed.assign(c.earlyExps / 2, b.c32(0));
+  state.pages = pages[1];
+  llvm::append_range(state.pages, pages[2]);
 
   auto loop = scf::ForOp::create(b, firstTile(), b.addi(tiles, -1), b.c32(2),
                                  flatten(state));

@@ -22,8 +22,9 @@ State ForwardKernel::runPlain() {
   State state = unflatten(loop.getRegionIterArgs());
 
   b.barrier(); // everyone is done with the tile before
-  stageK(tile, 0);
-  stageV(tile, 0);
+  Values pages = lookUp(tile);
+  stageK(tile, pages, 0);
+  stageV(tile, pages, 0);
   b.wait(0);
   b.barrier();
   Values acc(c.tileKV / 32, b.zeroAcc());

@@ -30,20 +30,13 @@ static Value subtract(WaveBuilder &b, Value x, Value y) {
   return b.createOrFold<arith::SubIOp>(x, y);
 }
 
-/// A uniform number, limited to low..high.
-static Value clamp(WaveBuilder &b, Value x, Value low, Value high) {
-  // Pinned between the two: LLVM would make one vector instruction of them.
-  Value limited = b.pinScalar(b.mins(x, high));
-  return arith::MaxSIOp::create(b, limited, low);
-}
-
 Value ForwardKernel::boundedLength(StringRef name, Value whole) {
   Value length = argument(name);
   if (!length)
     return whole;
   if (isa<MemRefType>(length.getType()))
     length = memref::LoadOp::create(b, length, b.toIndex(batch));
-  return clamp(b, length, b.c32(0), whole);
+  return b.clamp(length, b.c32(0), whole);
 }
 
 Value ForwardKernel::splitOffHead(Value divisor, Value &rest) {
@@ -55,9 +48,9 @@ Value ForwardKernel::splitOffHead(Value divisor, Value &rest) {
 }
 
 Value ForwardKernel::findRows() {
-  Value query = argument("query"), key = argument("key");
+  Value query = argument("query");
+  Value rowsKV = keyCapacity();
   rowsQ = dim(query, map.seq);
-  Value rowsKV = dim(key, map.seq);
   Value headsQ = dim(query, map.head);
 
   // One grid dimension, which has the widest limit: heads run fastest, so that
@@ -83,7 +76,9 @@ Value ForwardKernel::findRows() {
 static Value searchStep(WaveBuilder &b, Value starts, Value first, int64_t step,
                         Value count, Value rows, Value slot, int64_t tileQ) {
   Value index = b.addi(first, b.muli(b.lane, step));
-  Value start = memref::LoadOp::create(b, starts, b.toIndex(index));
+  // Lanes behind the last sequence look at its end.
+  Value start =
+      memref::LoadOp::create(b, starts, b.toIndex(b.mins(index, count)));
   start = arith::MaxSIOp::create(b, b.mins(start, rows), b.c32(0));
   Value begin = b.addi(b.shiftRight(start, llvm::Log2_64(tileQ)), index);
   auto compare = [&](arith::CmpIPredicate p, Value x, Value y) -> Value {
@@ -142,8 +137,8 @@ Value ForwardKernel::findPackedRows() {
   };
   Value zero = b.c32(0);
   auto range = [&](Value starts, Value total, Value &begin) {
-    begin = clamp(b, load(starts, batch), zero, total);
-    return subtract(b, clamp(b, load(starts, next), begin, total), begin);
+    begin = b.clamp(load(starts, batch), zero, total);
+    return subtract(b, b.clamp(load(starts, next), begin, total), begin);
   };
   lenQ = range(startsQ, totalQ, beginQ);
   lenKV = range(startsKV, totalKV, beginKV);

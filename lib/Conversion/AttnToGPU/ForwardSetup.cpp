@@ -56,8 +56,8 @@ Value ForwardKernel::dim(Value memref, unsigned index) {
                                     memref::DimOp::create(b, memref, index));
 }
 
-GlobalMatrix ForwardKernel::matrix(Value memref, Value head, Value begin,
-                                   Value rows, int64_t columns) {
+GlobalMatrix ForwardKernel::matrix(Value memref, Value batch, Value head,
+                                   Value begin, Value rows, int64_t columns) {
   auto type = cast<MemRefType>(memref.getType());
   auto index = [&](Value value) -> OpFoldResult {
     return getAsOpFoldResult(b.toIndex(value));
@@ -124,10 +124,19 @@ void ForwardKernel::readProblem() {
     return b.divide(head,
                     b.divide(dim(query, map.head), dim(memref, map.head)));
   };
-  q = matrix(query, head, beginQ, lenQ, c.headDimQK);
-  k = matrix(key, group(key), beginKV, lenKV, c.headDimQK);
-  v = matrix(value, group(value), beginKV, lenKV, c.headDimV);
-  o = matrix(output, head, beginQ, rowsQ, c.headDimV);
+  q = matrix(query, batch, head, beginQ, lenQ, c.headDimQK);
+  auto keys = [&](Value memref, Value &head, int64_t columns) {
+    head = group(memref);
+    return pageSize ? slicePool(memref, head, columns)
+                    : matrix(memref, batch, head, beginKV, lenKV, columns);
+  };
+  k = keys(key, headK, c.headDimQK);
+  v = keys(value, headV, c.headDimV);
+  if (pageSize) {
+    lastPage = b.divide(b.addi(lenKV, pageSize - 1), b.c32(pageSize));
+    lastPage = arith::MaxSIOp::create(b, b.addi(lastPage, -1), b.c32(0));
+  }
+  o = matrix(output, batch, head, beginQ, rowsQ, c.headDimV);
   if (Value memref = argument("lse"))
     lse = sliceLse(memref);
 

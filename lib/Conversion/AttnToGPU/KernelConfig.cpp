@@ -151,6 +151,15 @@ int64_t KernelConfig::getExchangeElements() const {
              : 0;
 }
 
+int64_t KernelConfig::getStagingSpan() const {
+  LinearLayout layout = getStagingLayout(/*isV=*/false);
+  int64_t last = 0;
+  for (llvm::StringRef name : {"lane", "wave"})
+    for (const LinearLayout::Basis &basis : layout.getInput(name)->bases)
+      last |= basis[0];
+  return last + 1;
+}
+
 int64_t KernelConfig::getLDSBytes() const {
   int64_t elements = 0;
   for (bool isV : {false, true})

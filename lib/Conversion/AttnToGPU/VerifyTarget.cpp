@@ -10,6 +10,7 @@
 #include "attn/Conversion/Passes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -47,8 +48,6 @@ static const Unsupported unsupported[] = {
      "slice the keys so that bottom_right or top_left applies"},
     {"kv_offset", [](AttentionOp op) { return bool(op.getKvOffset()); },
      "slice the keys so that bottom_right or top_left applies"},
-    {"block_table", [](AttentionOp op) { return bool(op.getBlockTable()); },
-     "gather the pages first"},
     {"scale_value", [](AttentionOp op) { return bool(op.getScaleValue()); },
      "give the scale as an attribute"},
     {"softcap", [](AttentionOp op) { return bool(op.getSoftcap()); },
@@ -110,6 +109,44 @@ static LogicalResult verifyGrid(AttentionOp op, const KernelConfig &config,
          << ", but got more; call on slices of the batch";
 }
 
+/// A tile of keys lies in a page, or covers pages that hold the rows of whole
+/// MFMA blocks of 16.
+static LogicalResult verifyPages(AttentionOp op, const KernelConfig &config,
+                                 const ChipInfo &chip) {
+  if (!op.getBlockTable())
+    return success();
+  int64_t page = *op.getPageSize(), tile = config.tileKV;
+  if (page % tile != 0 && (tile % page != 0 || page < 16))
+    return op.emitOpError("expects page_size to be ")
+           << (tile == 64 ? "16, 32" : "16") << " or a multiple of " << tile
+           << " on " << chip.name << ", but got " << page
+           << "; gather the pages first";
+  if (config.getStagingSpan() <= page)
+    return success();
+  DimMap map = getDimMap(op.getLayout());
+  for (Value pool : {op.getKey(), op.getValue()}) {
+    auto type = cast<ShapedType>(pool.getType());
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (auto memref = dyn_cast<MemRefType>(type))
+      (void)memref.getStridesAndOffset(strides, offset);
+    else if (type.hasStaticShape())
+      strides = computeStrides(type.getShape());
+    int64_t pages = type.getDimSize(map.batch);
+    if (strides.empty() || ShapedType::isDynamic(pages) ||
+        ShapedType::isDynamic(strides[map.batch]) ||
+        ShapedType::isDynamic(strides[map.seq]))
+      continue; // the kernel looks
+    int64_t bytes = (pages * strides[map.batch] + page * strides[map.seq]) *
+                    getByteWidth(config.kind);
+    if (bytes > maxPoolBytes)
+      return op.emitOpError("expects pools of at most ")
+             << maxPoolBytes << " bytes with page_size below " << tile << " on "
+             << chip.name << ", but got " << bytes << "; use larger pages";
+  }
+  return success();
+}
+
 LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
   for (const Unsupported &feature : unsupported)
     if (feature.isUsed(op))
@@ -156,7 +193,8 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
     return op.emitOpError("in '") << kLoweringConfigAttr << "' on " << chip.name
                                   << ": " << llvm::toString(config.takeError());
 
-  if (failed(verifyGrid(op, *config, chip)))
+  if (failed(verifyGrid(op, *config, chip)) ||
+      failed(verifyPages(op, *config, chip)))
     return failure();
   for (Value operand :
        {op.getQuery(), op.getKey(), op.getValue(), op.getOutputInit()}) {

@@ -115,6 +115,11 @@ Value WaveBuilder::mins(Value a, Value b) {
   return createOrFold<arith::MinSIOp>(a, b);
 }
 
+Value WaveBuilder::clamp(Value a, Value low, Value high) {
+  // Pinned between the two: LLVM would make one vector instruction of them.
+  return arith::MaxSIOp::create(*this, pinScalar(mins(a, high)), low);
+}
+
 Value WaveBuilder::divide(Value a, Value b) {
   Value quotient = createOrFold<arith::DivUIOp>(a, b);
   if (matchPattern(b, m_Constant()) || matchPattern(quotient, m_Constant()))
@@ -285,8 +290,31 @@ LinearLayout WaveBuilder::inGroup(LinearLayout layout, bool isV) const {
                           {config.getGroupStride(isV)});
 }
 
+Value WaveBuilder::readPaged(Value pool, Value page, Value row, Value col,
+                             int64_t colMax, int64_t count) {
+  int64_t columns = cast<MemRefType>(pool.getType()).getDimSize(2);
+  Value zero =
+      arith::ConstantOp::create(*this, getZeroAttr(elementType)).getResult();
+  bool inBounds[] = {false, true, colMax + count <= columns};
+  Value value = vector::TransferReadOp::create(
+      *this, VectorType::get({1, 1, count}, elementType), pool,
+      ValueRange{toIndex(page), toIndex(row), toIndex(col)},
+      std::optional<Value>(zero), inBounds);
+  return vector::ShapeCastOp::create(*this, VectorType::get(count, elementType),
+                                     value);
+}
+
 void WaveBuilder::stage(const GlobalMatrix &matrix, Value row, Value lds,
                         bool isV) {
+  stage(
+      [&](int64_t tileRow, Value laneRow, Value col, int64_t colMax,
+          int64_t count) {
+        return read(matrix, {addi(row, tileRow), laneRow}, col, colMax, count);
+      },
+      lds, isV);
+}
+
+void WaveBuilder::stage(ReadRow read, Value lds, bool isV) {
   LinearLayout source = config.getStagingLayout(isV);
   LinearLayout target = inGroup(source.then(config.getTileLayout(isV)), isV);
   int64_t width = config.chip->dmaBytesPerLane / config.getElementBytes();
@@ -302,8 +330,7 @@ void WaveBuilder::stage(const GlobalMatrix &matrix, Value row, Value lds,
     for (StringRef name : {"lane", "wave"})
       for (const LinearLayout::Basis &basis : source.getInput(name)->bases)
         colMax |= basis[1];
-    Value data = read(matrix, {addi(row, moreRows), laneRow},
-                      addi(col, moreCols), colMax, width);
+    Value data = read(moreRows, laneRow, addi(col, moreCols), colMax, width);
     // Uniform base plus lane times width: what a DMA can do.
     int64_t more = locate(target, "offset", {"wave", "group"}, at).second;
     Value base = waveBase ? addi(waveBase, more) : c32(more);

@@ -61,6 +61,8 @@ public:
   Value addi(Value a, int64_t b);
   Value muli(Value a, int64_t b);
   Value mins(Value a, Value b);
+  /// A uniform number, limited to low..high.
+  Value clamp(Value a, Value low, Value high);
   /// a / b of uniform unsigned values, in a scalar register.
   Value divide(Value a, Value b);
   /// Ceiling or floor of a / 2^k, a signed.
@@ -94,7 +96,18 @@ public:
   /// Writes a vector; what lies outside the matrix is dropped.
   void write(Value vector, const GlobalMatrix &matrix, RowIndex row, Value col,
              int64_t colMax);
-  /// Moves this wave's part of the tile that starts at row `row` into LDS.
+  /// The same of a pool of pages, rank-3 memref [pages, rows, columns]: row
+  /// `row`, inside its page, of the lane's own page. Pages outside read as 0.
+  Value readPaged(Value pool, Value page, Value row, Value col, int64_t colMax,
+                  int64_t count);
+  /// Reads `count` elements at `col` of a row of a tile: so many rows behind
+  /// its start plus a part that depends on lane and wave.
+  using ReadRow =
+      llvm::function_ref<Value(int64_t tileRow, Value laneRow, Value col,
+                               int64_t colMax, int64_t count)>;
+  /// Moves this wave's part of a tile into LDS.
+  void stage(ReadRow read, Value lds, bool isV);
+  /// The tile that starts at row `row` of a matrix.
   void stage(const GlobalMatrix &matrix, Value row, Value lds, bool isV);
   /// K fragments of contraction step `step`: one for each 32 keys of the wave.
   Values readK(Value lds, int64_t step);

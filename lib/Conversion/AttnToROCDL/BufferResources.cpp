@@ -31,6 +31,9 @@ using namespace mlir::attn;
 /// Offset of lanes that must not access memory: at or beyond num_records of
 /// every resource, which stay below 2^31, and far from wrapping.
 static constexpr int64_t outOfRange = int64_t(1) << 31;
+/// The same for pools of pages, which may have this many bytes; adding a column
+/// does not wrap.
+static constexpr int64_t outOfPool = maxPoolBytes;
 /// Rows that lanes may reach behind the uniform part of a row index; longer
 /// resources are cut here, which keeps num_records small for any row stride.
 static constexpr int64_t laneRows = 256;
@@ -48,7 +51,8 @@ struct Argument {
   SmallVector<Value> strides; ///< i64, in elements
 };
 
-/// A rank-1 or rank-2 slice of an argument: [rows] or [rows, columns].
+/// A rank-1 or rank-2 slice of an argument: [rows] or [rows, columns], or a
+/// rank-3 one: [pages, rows, columns].
 struct Slice {
   Value base; ///< !llvm.ptr<1> at its first element
   Value rows; ///< i32
@@ -58,6 +62,8 @@ struct Slice {
   std::optional<int64_t> strideIfStatic;
   int64_t bytes = 0; ///< of an element
   Value argument;    ///< the kernel's pointer
+  Value pageStride;  ///< i64, elements; null without pages
+  Value pool;        ///< the one resource of all pages; null without pages
 };
 
 class KernelRewriter {
@@ -79,6 +85,12 @@ private:
   Value resource(const Slice &slice, Value rowUniform);
   /// Byte offset of [row, col] behind the resource, and a constant beside it.
   Value laneOffset(const Slice &slice, Value rowLane, Value col);
+  /// The resource of all pages.
+  Value poolResource(const Slice &slice, Value pages);
+  /// `page`, one of a few uniform numbers chosen by lanes, times `bytes`.
+  Value pageOffset(Value page, Value bytes);
+  /// Rows and columns of one page, which begin `offset` bytes behind the pool.
+  LogicalResult lowerPagedRead(vector::TransferReadOp op, const Slice &slice);
 
   Value c32(int64_t value) {
     return arith::ConstantIntOp::create(b, b.getI32Type(), int32_t(value));
@@ -99,7 +111,7 @@ private:
   /// 64-bit address. What guards it stays.
   void lowerDirect(Operation *op, Value memref, ValueRange indices);
   bool tryDMA(vector::TransferReadOp op, const Slice &slice, Value rsrc,
-              Value rowLane, Value col);
+              Value rowLane, Value col, Value page = {});
 
   gpu::GPUFuncOp func;
   ImplicitLocOpBuilder b;
@@ -322,9 +334,15 @@ FailureOr<Slice> KernelRewriter::getSlice(Operation *user, Value memref) {
   llvm::SmallBitVector dropped = subview.getDroppedDims();
   SmallVector<int64_t> strides = getStrides(type);
   bool isFirst = true;
+  Value pages;
   for (auto [d, size] : llvm::enumerate(subview.getMixedSizes())) {
     if (dropped[d])
       continue;
+    if (subview.getType().getRank() == 3 && !pages) {
+      pages = toI32(getValueOrCreateConstantIndexOp(b, b.getLoc(), size));
+      slice.pageStride = arg.strides[d];
+      continue;
+    }
     if (isFirst) {
       slice.rowsIfStatic = getConstantIntValue(size);
       slice.rows = toI32(getValueOrCreateConstantIndexOp(b, b.getLoc(), size));
@@ -340,8 +358,30 @@ FailureOr<Slice> KernelRewriter::getSlice(Operation *user, Value memref) {
                                "in attn-buffer-resources");
     slice.columns = *columns;
   }
+  if (pages)
+    slice.pool = poolResource(slice, pages);
   slices[memref] = slice;
   return slice;
+}
+
+Value KernelRewriter::poolResource(const Slice &slice, Value pages) {
+  auto mul = [&](Value x, Value y) {
+    return b.createOrFold<arith::MulIOp>(x, y);
+  };
+  auto lastOf = [&](Value count) {
+    return arith::ExtSIOp::create(b, b.getI64Type(),
+                                  b.createOrFold<arith::SubIOp>(count, c32(1)));
+  };
+  Value elements =
+      b.createOrFold<arith::AddIOp>(mul(lastOf(pages), slice.pageStride),
+                                    mul(lastOf(slice.rows), slice.rowStride));
+  elements = b.createOrFold<arith::AddIOp>(elements, c64(slice.columns));
+  Value bytes = mul(elements, c64(slice.bytes));
+  bytes = b.createOrFold<arith::MinUIOp>(bytes, c64(outOfPool));
+  return ROCDL::MakeBufferRsrcOp::create(
+      b, pointer(8), slice.base,
+      arith::ConstantIntOp::create(b, b.getI16Type(), 0), bytes,
+      c32(rsrcFlags));
 }
 
 Value KernelRewriter::resource(const Slice &slice, Value rowUniform) {
@@ -465,7 +505,7 @@ static bool isLaneTimes(Value value, int64_t width) {
 }
 
 bool KernelRewriter::tryDMA(vector::TransferReadOp op, const Slice &slice,
-                            Value rsrc, Value rowLane, Value col) {
+                            Value rsrc, Value rowLane, Value col, Value page) {
   if (!op->hasOneUse())
     return false;
   auto cast = dyn_cast<vector::ShapeCastOp>(*op->user_begin());
@@ -492,11 +532,14 @@ bool KernelRewriter::tryDMA(vector::TransferReadOp op, const Slice &slice,
     voffset = laneOffset(slice, rowLane, colLane);
     soffset = b.createOrFold<arith::MulIOp>(colUniform, c32(slice.bytes));
   }
+  if (page)
+    voffset = arith::AddIOp::create(b, voffset, page);
   if (isChecked) {
     Value inside =
         arith::CmpIOp::create(b, arith::CmpIPredicate::slt, toI32(col),
                               c32(slice.columns - width + 1));
-    voffset = arith::SelectOp::create(b, inside, voffset, c32(outOfRange));
+    voffset = arith::SelectOp::create(b, inside, voffset,
+                                      c32(page ? outOfPool : outOfRange));
   }
   b.setInsertionPoint(store); // the LDS offset is known from here on
   Value lds = ldsPointer(b, store.getBase(), toI32(index.getLhs()));
@@ -517,11 +560,36 @@ static Type carrier(OpBuilder &b, int64_t bits) {
   return VectorType::get(bits / 32, b.getI32Type());
 }
 
+Value KernelRewriter::pageOffset(Value page, Value bytes) {
+  if (auto cast = page.getDefiningOp<arith::IndexCastOp>())
+    page = cast.getIn();
+  if (auto select = page.getDefiningOp<arith::SelectOp>())
+    return arith::SelectOp::create(b, select.getCondition(),
+                                   pageOffset(select.getTrueValue(), bytes),
+                                   pageOffset(select.getFalseValue(), bytes));
+  return arith::MulIOp::create(b, page, bytes);
+}
+
+LogicalResult KernelRewriter::lowerPagedRead(vector::TransferReadOp op,
+                                             const Slice &slice) {
+  Value stride = arith::TruncIOp::create(
+      b, b.getI32Type(),
+      arith::MulIOp::create(b, slice.pageStride, c64(slice.bytes)));
+  Value page = pageOffset(op.getIndices()[0], stride);
+  if (tryDMA(op, slice, slice.pool, toI32(op.getIndices()[1]),
+             op.getIndices()[2], page))
+    return success();
+  return op.emitOpError("expects a read of a page to go to LDS in "
+                        "attn-buffer-resources");
+}
+
 LogicalResult KernelRewriter::lowerRead(vector::TransferReadOp op) {
   FailureOr<Slice> slice = getSlice(op, op.getBase());
   if (failed(slice))
     return failure();
   b.setInsertionPoint(op);
+  if (slice->pool)
+    return lowerPagedRead(op, *slice);
   auto [rowUniform, rowLane] = split(op.getIndices()[0]);
   Value rsrc = resource(*slice, rowUniform);
   Value col = op.getIndices()[1];
