@@ -152,7 +152,7 @@ def make(choice, seed):
     out = None
     if form == "strided":  # rows with a gap of poison, in a larger buffer
         out = np.full(arrays[0].shape[:-1] + (dv,), np.nan, dtype)
-        arrays = [view_of(x, pitch=x.shape[-1] + 8, offset=3, tail=5) for x in arrays]
+        arrays = [view_of(x, pitch=x.shape[-1] + 8, offset=4, tail=5) for x in arrays]
         out = view_of(out, pitch=dv + 4, offset=2, tail=1, fill=-7)
     return Problem(
         *arrays,
