@@ -57,6 +57,13 @@ function(attn_install_package)
     DESTINATION "${ATTN_INSTALL_CMAKEDIR}" COMPONENT Development)
 endfunction()
 
+# A shared object that lacks something does not link, but for what a program
+# brings along that is instrumented itself.
+set(ATTN_NO_UNDEFINED LINKER:-z,defs)
+if(ATTN_ENABLE_SANITIZERS OR ATTN_ENABLE_FUZZERS)
+  set(ATTN_NO_UNDEFINED "")
+endif()
+
 # What every user of our headers needs of LLVM and MLIR. AttnMLIRConfig.cmake
 # fills the installed one in from the LLVM it finds: no absolute path is exported.
 add_library(AttnUpstream INTERFACE)
@@ -124,7 +131,7 @@ function(add_attn_plugin name)
   set_target_properties(${name} PROPERTIES PREFIX "")
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} ${ARG_BASE})
   # The host may carry its own copy of our archives, or of lld.
-  target_link_options(${name} PRIVATE LINKER:--exclude-libs,ALL LINKER:-z,defs)
+  target_link_options(${name} PRIVATE LINKER:--exclude-libs,ALL ${ATTN_NO_UNDEFINED})
   attn_install(${name} COMPONENT Plugin)
 endfunction()
 

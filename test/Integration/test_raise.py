@@ -169,6 +169,7 @@ KEPT = {
     "scale after bias": ({}, {"bias": bias()}, "scaled after a mask or bias"),
     "finite mask": ({"causal": 0}, {}, "not selected to be -inf"),
     "other use": ({}, {}, "another use"),
+    "no keys": ({}, {"lengths": (12, 0)}, ""),
     "other guard": ({"guard": True}, {}, "a condition other than"),
 }
 

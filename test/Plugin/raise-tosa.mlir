@@ -1,3 +1,4 @@
+// REQUIRES: plugin
 // What TOSA's own lowering leaves is recognised, in a stock mlir-opt.
 // RUN: mlir-opt %s --load-dialect-plugin=%attn_plugin --load-pass-plugin=%attn_plugin \
 // RUN:   --pass-pipeline="builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg,tosa-to-arith,tosa-to-tensor),attn-raise,canonicalize)" \

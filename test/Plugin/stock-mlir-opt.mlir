@@ -1,3 +1,4 @@
+// REQUIRES: plugin
 // The plugin brings dialect, passes and pipelines to MLIR's own mlir-opt.
 // RUN: mlir-opt %s --load-dialect-plugin=%attn_plugin --verify-roundtrip | FileCheck %s --check-prefix=DIALECT
 // RUN: mlir-opt %s --load-dialect-plugin=%attn_plugin --load-pass-plugin=%attn_plugin \

@@ -101,3 +101,162 @@ func.func @rows(%q: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %o = linalg.matmul ins(%p, %q : tensor<16x16xf32>, tensor<16x16xf32>) outs(%z : tensor<16x16xf32>) -> tensor<16x16xf32>
   return %o : tensor<16x16xf32>
 }
+
+// -----
+
+#map4 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#row = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
+#kept = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, 0)>
+#map2 = affine_map<(d0, d1) -> (d0, d1)>
+
+// As torch-mlir prints it: a maximum that also finds its place, a triangle made
+// of the positions, -inf as a tensor, P rounded to f16 and widened again.
+// REMARK: raised to attn.attention
+// CHECK-LABEL: func @torch
+// CHECK-SAME: (%[[Q:[^:]*]]: {{[^%]*}}, %[[K:[^:]*]]: {{[^%]*}}, %[[V:[^:]*]]: {{[^%]*}})
+// CHECK: %[[O:.*]] = attn.attention ins(%[[Q]], %[[K]], %[[V]] : tensor<1x2x32x16xf16>, tensor<1x2x32x16xf16>, tensor<1x2x32x16xf16>)
+// CHECK-SAME: {causal, window_left = 7}
+// CHECK-NEXT: return %[[O]]
+func.func @torch(%q: tensor<1x2x32x16xf16>, %k: tensor<1x2x32x16xf16>, %v: tensor<1x2x32x16xf16>) -> tensor<1x2x32x16xf16> {
+  %zero = arith.constant 0.0 : f32
+  %place = arith.constant 0 : i64
+  %least = arith.constant 0xFF800000 : f32
+  %scale = arith.constant 2.5e-01 : f64
+  %false = arith.constant false
+  %far = arith.constant -7 : i64
+  %all = arith.constant dense<true> : tensor<32x32xi1>
+  %hidden = arith.constant dense<0xFF800000> : tensor<f32>
+  %e0 = tensor.empty() : tensor<1x2x32x16xf32>
+  %qw = linalg.generic {indexing_maps = [#map4, #map4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%q : tensor<1x2x32x16xf16>) outs(%e0 : tensor<1x2x32x16xf32>) {
+  ^bb0(%in: f16, %out: f32):
+    %0 = arith.extf %in : f16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<1x2x32x16xf32>
+  %kw = linalg.generic {indexing_maps = [#map4, #map4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%k : tensor<1x2x32x16xf16>) outs(%e0 : tensor<1x2x32x16xf32>) {
+  ^bb0(%in: f16, %out: f32):
+    %0 = arith.extf %in : f16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<1x2x32x16xf32>
+  %vw = linalg.generic {indexing_maps = [#map4, #map4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%v : tensor<1x2x32x16xf16>) outs(%e0 : tensor<1x2x32x16xf32>) {
+  ^bb0(%in: f16, %out: f32):
+    %0 = arith.extf %in : f16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<1x2x32x16xf32>
+  %e1 = tensor.empty() : tensor<1x2x16x32xf32>
+  %kt = linalg.transpose ins(%kw : tensor<1x2x32x16xf32>) outs(%e1 : tensor<1x2x16x32xf32>) permutation = [0, 1, 3, 2]
+  %qc = tensor.collapse_shape %qw [[0, 1], [2], [3]] : tensor<1x2x32x16xf32> into tensor<2x32x16xf32>
+  %kc = tensor.collapse_shape %kt [[0, 1], [2], [3]] : tensor<1x2x16x32xf32> into tensor<2x16x32xf32>
+  %e2 = tensor.empty() : tensor<2x32x32xf32>
+  %f2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<2x32x32xf32>) -> tensor<2x32x32xf32>
+  %sc = linalg.batch_matmul ins(%qc, %kc : tensor<2x32x16xf32>, tensor<2x16x32xf32>) outs(%f2 : tensor<2x32x32xf32>) -> tensor<2x32x32xf32>
+  %s = tensor.expand_shape %sc [[0, 1], [2], [3]] output_shape [1, 2, 32, 32] : tensor<2x32x32xf32> into tensor<1x2x32x32xf32>
+  %e3 = tensor.empty() : tensor<1x2x32x32xf32>
+  %st = linalg.generic {indexing_maps = [#map4, #map4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%s : tensor<1x2x32x32xf32>) outs(%e3 : tensor<1x2x32x32xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.truncf %scale : f64 to f32
+    %1 = arith.mulf %in, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<1x2x32x32xf32>
+  %e4 = tensor.empty() : tensor<32x32xi1>
+  %triangle = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel", "parallel"]} ins(%all : tensor<32x32xi1>) outs(%e4 : tensor<32x32xi1>) {
+  ^bb0(%in: i1, %out: i1):
+    %0 = linalg.index 0 : index
+    %1 = arith.index_cast %0 : index to i64
+    %2 = linalg.index 1 : index
+    %3 = arith.index_cast %2 : index to i64
+    %4 = arith.cmpi sle, %3, %1 : i64
+    %5 = arith.select %4, %in, %false : i1
+    linalg.yield %5 : i1
+  } -> tensor<32x32xi1>
+  %e5 = tensor.empty() : tensor<32xi64>
+  %line = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e5 : tensor<32xi64>) {
+  ^bb0(%out: i64):
+    %0 = linalg.index 0 : index
+    %1 = arith.index_cast %0 : index to i64
+    linalg.yield %1 : i64
+  } -> tensor<32xi64>
+  %keys = tensor.expand_shape %line [[0, 1]] output_shape [1, 32] : tensor<32xi64> into tensor<1x32xi64>
+  %rows = tensor.expand_shape %line [[0, 1]] output_shape [32, 1] : tensor<32xi64> into tensor<32x1xi64>
+  %e6 = tensor.empty() : tensor<32x32xi64>
+  %distance = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (0, d1)>, affine_map<(d0, d1) -> (d0, 0)>, #map2], iterator_types = ["parallel", "parallel"]} ins(%keys, %rows : tensor<1x32xi64>, tensor<32x1xi64>) outs(%e6 : tensor<32x32xi64>) {
+  ^bb0(%a: i64, %b: i64, %out: i64):
+    %0 = arith.subi %a, %b : i64
+    linalg.yield %0 : i64
+  } -> tensor<32x32xi64>
+  %near = linalg.generic {indexing_maps = [#map2, #map2], iterator_types = ["parallel", "parallel"]} ins(%distance : tensor<32x32xi64>) outs(%e4 : tensor<32x32xi1>) {
+  ^bb0(%in: i64, %out: i1):
+    %0 = arith.cmpi sge, %in, %far : i64
+    linalg.yield %0 : i1
+  } -> tensor<32x32xi1>
+  %both = linalg.generic {indexing_maps = [#map2, #map2, #map2], iterator_types = ["parallel", "parallel"]} ins(%near, %triangle : tensor<32x32xi1>, tensor<32x32xi1>) outs(%e4 : tensor<32x32xi1>) {
+  ^bb0(%a: i1, %b: i1, %out: i1):
+    %0 = arith.andi %a, %b : i1
+    linalg.yield %0 : i1
+  } -> tensor<32x32xi1>
+  %seen = tensor.expand_shape %both [[0, 1, 2], [3]] output_shape [1, 1, 32, 32] : tensor<32x32xi1> into tensor<1x1x32x32xi1>
+  %sm = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (0, 0, d2, d3)>, #map4, affine_map<(d0, d1, d2, d3) -> ()>, #map4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%seen, %st, %hidden : tensor<1x1x32x32xi1>, tensor<1x2x32x32xf32>, tensor<f32>) outs(%e3 : tensor<1x2x32x32xf32>) {
+  ^bb0(%a: i1, %b: f32, %c: f32, %out: f32):
+    %0 = arith.select %a, %b, %c : f32
+    linalg.yield %0 : f32
+  } -> tensor<1x2x32x32xf32>
+  %e7 = tensor.empty() : tensor<1x2x32xi64>
+  %f7 = linalg.fill ins(%place : i64) outs(%e7 : tensor<1x2x32xi64>) -> tensor<1x2x32xi64>
+  %e8 = tensor.empty() : tensor<1x2x32xf32>
+  %f8 = linalg.fill ins(%least : f32) outs(%e8 : tensor<1x2x32xf32>) -> tensor<1x2x32xf32>
+  %m:2 = linalg.generic {indexing_maps = [#map4, #row, #row], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%sm : tensor<1x2x32x32xf32>) outs(%f8, %f7 : tensor<1x2x32xf32>, tensor<1x2x32xi64>) {
+  ^bb0(%in: f32, %out: f32, %at: i64):
+    %0 = linalg.index 3 : index
+    %1 = arith.index_cast %0 : index to i64
+    %2 = arith.maximumf %in, %out : f32
+    %3 = arith.cmpf ogt, %in, %out : f32
+    %4 = arith.select %3, %1, %at : i64
+    linalg.yield %2, %4 : f32, i64
+  } -> (tensor<1x2x32xf32>, tensor<1x2x32xi64>)
+  %mx = tensor.expand_shape %m#0 [[0], [1], [2, 3]] output_shape [1, 2, 32, 1] : tensor<1x2x32xf32> into tensor<1x2x32x1xf32>
+  %d = linalg.generic {indexing_maps = [#map4, #kept, #map4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%sm, %mx : tensor<1x2x32x32xf32>, tensor<1x2x32x1xf32>) outs(%e3 : tensor<1x2x32x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = arith.subf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<1x2x32x32xf32>
+  %x = linalg.generic {indexing_maps = [#map4, #map4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%d : tensor<1x2x32x32xf32>) outs(%e3 : tensor<1x2x32x32xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = math.exp %in : f32
+    linalg.yield %0 : f32
+  } -> tensor<1x2x32x32xf32>
+  %e9 = tensor.empty() : tensor<1x2x32x1xf32>
+  %f9 = linalg.fill ins(%zero : f32) outs(%e9 : tensor<1x2x32x1xf32>) -> tensor<1x2x32x1xf32>
+  %l = linalg.generic {indexing_maps = [#map4, #kept], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x : tensor<1x2x32x32xf32>) outs(%f9 : tensor<1x2x32x1xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = arith.addf %in, %out : f32
+    linalg.yield %0 : f32
+  } -> tensor<1x2x32x1xf32>
+  %p = linalg.generic {indexing_maps = [#map4, #kept, #map4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x, %l : tensor<1x2x32x32xf32>, tensor<1x2x32x1xf32>) outs(%e3 : tensor<1x2x32x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = arith.divf %a, %b : f32
+    linalg.yield %0 : f32
+  } -> tensor<1x2x32x32xf32>
+  %e10 = tensor.empty() : tensor<1x2x32x32xf16>
+  %ph = linalg.generic {indexing_maps = [#map4, #map4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%p : tensor<1x2x32x32xf32>) outs(%e10 : tensor<1x2x32x32xf16>) {
+  ^bb0(%in: f32, %out: f16):
+    %0 = arith.truncf %in : f32 to f16
+    linalg.yield %0 : f16
+  } -> tensor<1x2x32x32xf16>
+  %pw = linalg.generic {indexing_maps = [#map4, #map4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%ph : tensor<1x2x32x32xf16>) outs(%e3 : tensor<1x2x32x32xf32>) {
+  ^bb0(%in: f16, %out: f32):
+    %0 = arith.extf %in : f16 to f32
+    linalg.yield %0 : f32
+  } -> tensor<1x2x32x32xf32>
+  %pc = tensor.collapse_shape %pw [[0, 1], [2], [3]] : tensor<1x2x32x32xf32> into tensor<2x32x32xf32>
+  %vc = tensor.collapse_shape %vw [[0, 1], [2], [3]] : tensor<1x2x32x16xf32> into tensor<2x32x16xf32>
+  %e11 = tensor.empty() : tensor<2x32x16xf32>
+  %f11 = linalg.fill ins(%zero : f32) outs(%e11 : tensor<2x32x16xf32>) -> tensor<2x32x16xf32>
+  %oc = linalg.batch_matmul ins(%pc, %vc : tensor<2x32x32xf32>, tensor<2x32x16xf32>) outs(%f11 : tensor<2x32x16xf32>) -> tensor<2x32x16xf32>
+  %o = tensor.expand_shape %oc [[0, 1], [2], [3]] output_shape [1, 2, 32, 16] : tensor<2x32x16xf32> into tensor<1x2x32x16xf32>
+  %e12 = tensor.empty() : tensor<1x2x32x16xf16>
+  %oh = linalg.generic {indexing_maps = [#map4, #map4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%o : tensor<1x2x32x16xf32>) outs(%e12 : tensor<1x2x32x16xf16>) {
+  ^bb0(%in: f32, %out: f16):
+    %0 = arith.truncf %in : f32 to f16
+    linalg.yield %0 : f16
+  } -> tensor<1x2x32x16xf16>
+  return %oh : tensor<1x2x32x16xf16>
+}

@@ -56,7 +56,7 @@ Index attn::concat(Index high, const Index &low) {
 static std::optional<Index> takeLow(Index &index, int64_t size) {
   Index low;
   while (size != 1) {
-    if (index.empty())
+    if (index.empty() || size == 0 || index.back().size == 0)
       return std::nullopt;
     Digit &digit = index.back();
     if (digit.size != kDynamic && size % digit.size == 0) {

@@ -61,7 +61,7 @@ std::optional<Contraction> attn::matchContraction(Operation *op,
       linalgOp.getNumDpsInputs() != 2 || linalgOp.getNumDpsInits() != 1)
     return std::nullopt;
   std::optional<unsigned> sumLoop = getReductionLoop(linalgOp);
-  if (!sumLoop)
+  if (!sumLoop || llvm::is_contained(linalgOp.getStaticLoopRanges(), 0))
     return std::nullopt;
   Block *body = linalgOp.getBlock();
   Operation *sum = body->getTerminator()->getOperand(0).getDefiningOp();
@@ -107,9 +107,9 @@ static const Expr *matchReduction(const Expr *leaf, const Index &reduced,
     return nullptr;
   if (isa<arith::MaximumFOp, arith::MaxNumFOp>(combiner)) {
     auto type = dyn_cast<FloatType>(init->type);
-    if (!type || *start > llvm::APFloat::getLargest(type.getFloatSemantics(),
-                                                    /*Negative=*/true)
-                              .convertToDouble())
+    if (!type || !(*start <= llvm::APFloat::getLargest(type.getFloatSemantics(),
+                                                       /*Negative=*/true)
+                                 .convertToDouble()))
       return nullptr;
   } else if (*start != 0) {
     return nullptr;
@@ -314,6 +314,9 @@ LogicalResult Match::addBias(const Expr *expr) {
   if (bias)
     return fail("two biases are added");
   View view = reader.look(expr->tensor, expr->tensorIndices, false);
+  Type type = cast<ShapedType>(view.tensor.getType()).getElementType();
+  if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type))
+    return fail("the bias is not of f16, bf16, f32 or f64");
   bias = Bias{view.tensor, view.indices};
   return success();
 }

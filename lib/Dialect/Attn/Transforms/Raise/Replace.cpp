@@ -219,6 +219,12 @@ static bool contains(const Digits &digits, const Digit &digit) {
   return llvm::is_contained(digits, digit);
 }
 
+static bool hasTwoDynamic(const Digits &digits) {
+  return llvm::count_if(digits, [](const Digit &digit) {
+           return ShapedType::isDynamic(digit.size);
+         }) > 1;
+}
+
 /// Whether `digits` is `wanted` in any order, each once.
 static bool isPermutation(const Digits &digits, const Digits &wanted) {
   return digits.size() == wanted.size() &&
@@ -298,6 +304,13 @@ LogicalResult Replacement::orderBatch() {
                      join({rest, row, column})))
     return fail("the output is not indexed by batch, head, row and head dim");
 
+  // A reshape into several dims knows the size of one of them from the others.
+  for (const Indices &indices :
+       {match.query.indices, match.keys.indices, match.value.indices})
+    for (const Index &index : indices)
+      if (hasTwoDynamic(refinement.refine(index)))
+        return fail("two dynamic sizes are in one dim");
+
   // B is a prefix of the common loops. With several of them the last is a head.
   Digits all = join({common, shared[0], shared[1]});
   size_t usual = common.size();
@@ -306,6 +319,7 @@ LogicalResult Replacement::orderBatch() {
   SmallVector<size_t> choices = {usual};
   for (size_t count = 0; count <= common.size(); ++count)
     choices.push_back(count);
+  batch.clear();
   heads = all;
   for (size_t count : choices) {
     bool fits = !match.bias || broadcasts(match.bias->indices, count);
@@ -315,6 +329,8 @@ LogicalResult Replacement::orderBatch() {
       continue;
     batch.assign(all.begin(), all.begin() + count);
     heads.assign(all.begin() + count, all.end());
+    if (hasTwoDynamic(batch) || hasTwoDynamic(heads))
+      return fail("two dynamic sizes are in one dim");
     return success();
   }
   return fail("a bias or mask does not broadcast to batch, head, row and key");

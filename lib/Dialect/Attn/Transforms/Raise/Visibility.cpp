@@ -21,8 +21,14 @@ struct Linear {
 
 static std::optional<Linear> getLinear(const Expr *expr, const Index &row,
                                        const Index &key) {
-  if (std::optional<double> number = getNumber(expr))
+  // Positions fit; in fewer bits sums of them might wrap around.
+  if (!expr->type.isIndex() && expr->type.getIntOrFloatBitWidth() < 32)
+    return std::nullopt;
+  if (std::optional<double> number = getNumber(expr)) {
+    if (std::abs(*number) > std::numeric_limits<int32_t>::max())
+      return std::nullopt;
     return Linear{0, 0, static_cast<int64_t>(*number)};
+  }
   if (expr->kind == Expr::Position) {
     const Index &index = expr->indices[0];
     if (index.empty())
