@@ -32,6 +32,7 @@ llvm_config.add_tool_substitutions(
         ToolSubst("attn-lsp-server", unresolved="ignore"),
         ToolSubst("attn-run", unresolved="ignore"),
         ToolSubst("attn-compile", unresolved="ignore"),
+        ToolSubst("attn-tune", unresolved="ignore"),
         ToolSubst("mlir-opt", unresolved="fatal"),
         ToolSubst("split-file", unresolved="fatal"),
     ],

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Conversion/Tuning.h"
 #include "attn/InitAll.h"
 #include "attn/Pipelines.h"
 #include "attn/Target/ChipInfo.h"
@@ -51,6 +52,10 @@ static cl::opt<std::string>
           cl::desc("function that the manifest describes, where "
                    "several launch kernels"),
           cl::cat(category));
+static cl::opt<std::string> tuningFile("tuning",
+                                       cl::desc("kernels that attn-tune chose"),
+                                       cl::value_desc("file"),
+                                       cl::cat(category));
 static cl::opt<Stage> stage(
     "emit", cl::desc("what to write"),
     cl::values(clEnumValN(Stage::ROCDL, "rocdl", "MLIR in gpu, llvm, rocdl"),
@@ -122,6 +127,7 @@ namespace {
 struct Options {
   std::string output = outputFile, manifest = manifestFile, chip = ::chip,
               entry = ::entry;
+  TuningTable tuning;
   Stage stage = ::stage;
   unsigned optLevel = ::optLevel;
   bool kernelStats = ::kernelStats;
@@ -129,6 +135,7 @@ struct Options {
 } // namespace
 
 static int compile(ModuleOp module, const Options &opts) {
+  opts.tuning.apply(module, *llvm::cantFail(lookupChip(opts.chip)));
   PassManager pm(module.getContext());
   if (failed(applyPassManagerCLOptions(pm)))
     return 1;
@@ -213,6 +220,17 @@ int main(int argc, char **argv) {
   if (optLevel > 3)
     return fail("-O: expects a level of 0 to 3, but got " +
                 llvm::Twine(optLevel));
+  std::string message;
+  if (!tuningFile.empty()) {
+    auto file = openInputFile(tuningFile, &message);
+    if (!file)
+      return fail("--tuning: " + message);
+    auto table = TuningTable::parse(file->getBuffer());
+    if (!table)
+      return fail("--tuning: '" + tuningFile +
+                  "': " + llvm::toString(table.takeError()));
+    options.tuning = std::move(*table);
+  }
 
   DialectRegistry registry;
   registerAllDialects(registry);
@@ -221,7 +239,6 @@ int main(int argc, char **argv) {
   registerKernelTranslation(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
 
-  std::string message;
   auto file = openInputFile(inputFile, &message);
   if (!file)
     return fail(message);

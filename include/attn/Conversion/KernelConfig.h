@@ -84,6 +84,10 @@ struct KernelConfig {
   /// A half-row of a tile whose P sums to more than 2^this raises the maximum.
   int64_t voteLog2 = 24;
 
+  /// Bytes that rows of all operands must begin at multiples of: what buffer
+  /// instructions can address.
+  int64_t rowAlignment = 4;
+
   int64_t getTileQ() const {
     return wavesPerGroup / (splitV * groupsKV) * rowsPerWave;
   }

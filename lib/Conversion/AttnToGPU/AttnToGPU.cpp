@@ -9,6 +9,7 @@
 #include "ForwardKernel.h"
 #include "MergeKernel.h"
 #include "attn/Conversion/Passes.h"
+#include "attn/Conversion/Tuning.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -127,12 +128,8 @@ LogicalResult Lowering::run(SymbolTable &symbols) {
   gpu::GPUFuncOp kernel =
       createKernel(op, "attention", operands, wavesPerGroup * 64, chip, symbols,
                    /*wavesPerSIMD=*/"2,2");
-  KernelKnobs knobs = config.getKnobs();
   kernel->setAttr(kLoweringConfigAttr,
-                  LoweringConfigAttr::get(op.getContext(), knobs.tileQ,
-                                          knobs.tileKV, knobs.splitV,
-                                          knobs.stages, knobs.clustersQK,
-                                          knobs.clustersPV, knobs.earlyExps));
+                  getLoweringConfig(op.getContext(), config.getKnobs()));
   buildForwardKernel(kernel, config, op);
   launch(kernel, operands);
   op.erase();

@@ -216,10 +216,10 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
     int64_t bytes = getByteWidth(*kind);
     for (int64_t stride : ArrayRef(strides).drop_back())
       if (!ShapedType::isDynamic(stride) &&
-          (stride < 0 || stride * bytes % rowAlignment != 0))
+          (stride < 0 || stride * bytes % config->rowAlignment != 0))
         return op.emitOpError("expects outer strides to be multiples of ")
-               << rowAlignment << " bytes and not negative on " << chip.name
-               << ", but got a stride of " << stride * bytes
+               << config->rowAlignment << " bytes and not negative on "
+               << chip.name << ", but got a stride of " << stride * bytes
                << " bytes; copy the operand to a contiguous memref";
   }
   return success();
@@ -321,7 +321,7 @@ llvm::json::Value mlir::attn::getCapabilities() {
         {"layouts", llvm::json::Array{"bhsd", "bshd", "thd"}},
         {"lse_bases", llvm::json::Array{"e", "two"}},
         {"causal", llvm::json::Array{"bottom_right", "top_left"}},
-        {"row_alignment_bytes", rowAlignment},
+        {"row_alignment_bytes", KernelConfig().rowAlignment},
         {"lds_bytes", int64_t(chip.ldsBytes)},
         {"vgprs", int64_t(vgprBudget)},
         {"dma_bytes_per_lane", int64_t(chip.dmaBytesPerLane)},
