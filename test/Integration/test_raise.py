@@ -67,6 +67,8 @@ RAISED = {
     "repeated heads": ({}, {"heads": (8, 2, 4)}, "tensor<2x2x20x16xf32>, tensor<2x4x20x8xf32>"),
     "one key head": ({}, {"heads": (4, 1, 1)}, "tensor<2x1x20x16xf32>"),
     "bshd": ({"layout": "bshd"}, {"layout": "bshd", "heads": (4, 2, 2)}, "layout = bshd"),
+    "one row, one head": ({"scale": "both"}, {"heads": (1, 1, 1), "lengths": (1, 20)}, ""),
+    "one key": ({"guard": True}, {"lengths": (12, 1), "heads": (4, 2, 2)}, ""),
     "bias": ({}, {"bias": bias()}, "bias("),
     "mask": ({}, {"mask": mask()}, "mask("),
     "added mask": ({"added": True}, {"mask": mask()}, "mask("),

@@ -260,3 +260,29 @@ func.func @torch(%q: tensor<1x2x32x16xf16>, %k: tensor<1x2x32x16xf16>, %v: tenso
   } -> tensor<1x2x32x16xf16>
   return %oh : tensor<1x2x32x16xf16>
 }
+
+// -----
+
+// In the loop the scores would be computed once a trip.
+// REMARK: not raised: scores and output are computed in different blocks
+// CHECK-LABEL: func @loop
+// CHECK-NOT: attn.attention
+func.func @loop(%q: tensor<16x8xf32>, %k: tensor<8x16xf32>, %vs: tensor<4x16x8xf32>, %os: tensor<4x16x8xf32>) -> tensor<4x16x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x16xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %s = linalg.matmul ins(%q, %k : tensor<16x8xf32>, tensor<8x16xf32>) outs(%z : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %p = linalg.softmax dimension(1) ins(%s : tensor<16x16xf32>) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %e1 = tensor.empty() : tensor<16x8xf32>
+  %z1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<16x8xf32>) -> tensor<16x8xf32>
+  %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%all = %os) -> tensor<4x16x8xf32> {
+    %v = tensor.extract_slice %vs[%i, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<4x16x8xf32> to tensor<16x8xf32>
+    %o = linalg.matmul ins(%p, %v : tensor<16x16xf32>, tensor<16x8xf32>) outs(%z1 : tensor<16x8xf32>) -> tensor<16x8xf32>
+    %next = tensor.insert_slice %o into %all[%i, 0, 0] [1, 16, 8] [1, 1, 1] : tensor<16x8xf32> into tensor<4x16x8xf32>
+    scf.yield %next : tensor<4x16x8xf32>
+  }
+  return %r : tensor<4x16x8xf32>
+}

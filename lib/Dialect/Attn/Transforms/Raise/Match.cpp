@@ -426,8 +426,10 @@ LogicalResult Match::matchProduct(const Expr *leaf) {
 }
 
 /// What the scores feed must end in the output, or the program would compute
-/// them twice.
+/// them twice; and once a time the output is computed.
 LogicalResult Match::checkUses() {
+  if (scoreProduct->getBlock() != output.op->getBlock())
+    return fail("scores and output are computed in different blocks");
   SmallVector<Operation *> worklist = {scoreProduct};
   llvm::SmallPtrSet<Operation *, 16> seen;
   while (!worklist.empty()) {

@@ -49,6 +49,9 @@ private:
   Value arrangeTo(Value tensor, const Indices &indices,
                   ArrayRef<Digits> groups);
   Value arrangeScores(Value tensor, const Indices &indices);
+  SmallVector<Digits> getGroups(const Digits &own, const Index &rows,
+                                const Index &columns, Layout layout) const;
+  void setOptions(AttentionOp op);
   Operation *create();
 
   RewriterBase &rewriter;
@@ -75,6 +78,8 @@ static bool stepForward(Result &result) {
   if (!result.tensor.hasOneUse())
     return false;
   Operation *user = *result.tensor.user_begin();
+  if (user->getBlock() != result.tensor.getParentBlock())
+    return false;
   auto enter = [&](Indices indices) {
     result.tensor = user->getResult(0);
     result.indices = std::move(indices);
@@ -359,58 +364,23 @@ Value Replacement::arrangeScores(Value tensor, const Indices &indices) {
   return arrangeTo(tensor, indices, groups);
 }
 
-Operation *Replacement::create() {
-  Operation *last = result.tensor.getDefiningOp();
-  rewriter.setInsertionPoint(last);
-  Location loc = match.output.op.getLoc();
-  Digits row = refinement.refine(match.row), key = refinement.refine(match.key);
+/// Dims of an operand or of the output. It has those heads of which it has the
+/// digits: keys and values may have fewer.
+SmallVector<Digits> Replacement::getGroups(const Digits &own, const Index &rows,
+                                           const Index &columns,
+                                           Layout layout) const {
+  Digits ownHeads;
+  for (const Digit &digit : heads)
+    if (contains(own, digit))
+      ownHeads.push_back(digit);
+  Digits sequence = refinement.refine(rows), dim = refinement.refine(columns);
+  if (layout == Layout::bhsd)
+    return {batch, ownHeads, sequence, dim};
+  return {batch, sequence, ownHeads, dim};
+}
 
-  struct Operand {
-    const View &view;
-    Digits sequence, columns, own;
-  };
-  Operand operands[] = {
-      {match.query, row, refinement.refine(match.inner), {}},
-      {match.keys, key, refinement.refine(match.inner), {}},
-      {match.value, key, refinement.refine(match.column), {}}};
-  auto groupsOf = [&](const Operand &operand, Layout layout) {
-    Digits own;
-    for (const Digit &digit : heads)
-      if (contains(operand.own, digit))
-        own.push_back(digit);
-    return layout == Layout::bhsd
-               ? SmallVector<Digits>{batch, own, operand.sequence,
-                                     operand.columns}
-               : SmallVector<Digits>{batch, operand.sequence, own,
-                                     operand.columns};
-  };
-  for (Operand &operand : operands)
-    operand.own = refinement.refine(operand.view.indices);
-  auto inOrder = [&](Layout layout) {
-    return llvm::all_of(operands, [&](const Operand &operand) {
-      return isInOrder(operand.own, groupsOf(operand, layout));
-    });
-  };
-  Layout layout = !inOrder(Layout::bhsd) && inOrder(Layout::bshd)
-                      ? Layout::bshd
-                      : Layout::bhsd;
-
-  SmallVector<Value> ins;
-  for (const Operand &operand : operands)
-    ins.push_back(
-        castElements(rewriter, loc,
-                     arrangeTo(operand.view.tensor, operand.view.indices,
-                               groupsOf(operand, layout)),
-                     type));
-  SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(rewriter, loc, ins[0]);
-  sizes[3] = tensor::getMixedSize(rewriter, loc, ins[2], 3);
-  Value empty = tensor::EmptyOp::create(rewriter, loc, sizes, type);
-  auto op = AttentionOp::create(rewriter, loc, ins[0], ins[1], ins[2], empty);
-  op.setLayout(layout);
-
-  OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPoint(op);
+void Replacement::setOptions(AttentionOp op) {
+  Location loc = op.getLoc();
   if (match.bias)
     op.getBiasMutable().assign(
         arrangeScores(match.bias->tensor, match.bias->indices));
@@ -419,6 +389,11 @@ Operation *Replacement::create() {
     op.getMaskMutable().assign(mask.hides ? invert(rewriter, loc, tensor)
                                           : tensor);
   }
+  // The default is left out, if it is that in f32.
+  int64_t dim = sizeOf(match.inner);
+  bool isDefault = !ShapedType::isDynamic(dim) &&
+                   static_cast<float>(match.scale) ==
+                       static_cast<float>(1 / std::sqrt(double(dim)));
   if (match.scaleValue) {
     Value number = match.scaleValue;
     if (match.scale != 1)
@@ -427,14 +402,8 @@ Operation *Replacement::create() {
           arith::ConstantOp::create(rewriter, loc,
                                     rewriter.getF32FloatAttr(match.scale)));
     op.getScaleValueMutable().assign(number);
-  } else {
-    // Left out where it is the default in f32.
-    int64_t dim = sizeOf(match.inner);
-    bool isDefault = !ShapedType::isDynamic(dim) &&
-                     static_cast<float>(match.scale) ==
-                         static_cast<float>(1 / std::sqrt(double(dim)));
-    if (!isDefault)
-      op.setScaleAttr(rewriter.getF64FloatAttr(match.scale));
+  } else if (!isDefault) {
+    op.setScaleAttr(rewriter.getF64FloatAttr(match.scale));
   }
   if (match.softcap)
     op.setSoftcapAttr(rewriter.getF64FloatAttr(*match.softcap));
@@ -446,18 +415,58 @@ Operation *Replacement::create() {
   if (band.topLeft)
     op.setDiagonalAlignment(DiagonalAlignment::top_left);
   if (band.offset) {
-    // Either of the two is enough: only their difference counts.
-    Value size = arith::ConstantIndexOp::create(rewriter, loc, *band.offset);
-    op.getQOffsetMutable().assign(size);
+    Value offset = arith::ConstantIndexOp::create(rewriter, loc, *band.offset);
+    op.getQOffsetMutable().assign(offset);
   }
+}
+
+Operation *Replacement::create() {
+  Operation *last = result.tensor.getDefiningOp();
+  rewriter.setInsertionPoint(last);
+  Location loc = match.output.op.getLoc();
+  struct Operand {
+    const View &view;
+    const Index &rows, &columns;
+  };
+  const Operand operands[] = {{match.query, match.row, match.inner},
+                              {match.keys, match.key, match.inner},
+                              {match.value, match.key, match.column}};
+  auto groupsOf = [&](const Operand &operand, Layout layout) {
+    return getGroups(refinement.refine(operand.view.indices), operand.rows,
+                     operand.columns, layout);
+  };
+  auto inOrder = [&](Layout layout) {
+    return llvm::all_of(operands, [&](const Operand &operand) {
+      return isInOrder(refinement.refine(operand.view.indices),
+                       groupsOf(operand, layout));
+    });
+  };
+  Layout layout = !inOrder(Layout::bhsd) && inOrder(Layout::bshd)
+                      ? Layout::bshd
+                      : Layout::bhsd;
+
+  SmallVector<Value> ins;
+  for (const Operand &operand : operands) {
+    Value tensor = arrangeTo(operand.view.tensor, operand.view.indices,
+                             groupsOf(operand, layout));
+    ins.push_back(castElements(rewriter, loc, tensor, type));
+  }
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(rewriter, loc, ins[0]);
+  sizes[3] = tensor::getMixedSize(rewriter, loc, ins[2], 3);
+  Value empty = tensor::EmptyOp::create(rewriter, loc, sizes, type);
+  auto op = AttentionOp::create(rewriter, loc, ins[0], ins[1], ins[2], empty);
+  op.setLayout(layout);
+  rewriter.setInsertionPoint(op);
+  setOptions(op);
 
   rewriter.setInsertionPointAfter(op);
-  Operand output = {match.query, row, refinement.refine(match.column), {}};
-  output.own = heads;
-  SmallVector<Digits> dims = groupsOf(output, layout), groups;
+  SmallVector<Digits> groups;
   for (const Index &index : result.indices)
     groups.push_back(refinement.refine(index));
-  Value value = arrange(rewriter, loc, op.getResult(0), dims, groups);
+  Value value =
+      arrange(rewriter, loc, op.getResult(0),
+              getGroups(heads, match.row, match.column, layout), groups);
   value = castElements(rewriter, loc, value, getElement(result.tensor));
   if (value.getType() != result.tensor.getType())
     value =
