@@ -1,6 +1,6 @@
 /* Attention with LSE through the C API: compile, launch, check the numbers.
  *
- * usage: attention cpu | emulator gfx942|gfx950
+ * usage: attention cpu | hip | emulator gfx942|gfx950
  *
  * Every score is 0, so row i of the 3 queries averages the values 0 .. i + 2 of
  * the keys it sees, and its LSE is ln(i + 3). */
@@ -37,20 +37,26 @@ int main(int argc, char **argv) {
       "               \"strides\": [null, null, null, 1]},"
       "  \"lse\": {\"dtype\": \"f32\", \"shape\": [1, 2, null]}},"
       " \"options\": {\"causal\": true}}";
-  int onEmulator = argc == 3 && strcmp(argv[1], "emulator") == 0;
-  attnCompileOptions options = {sizeof(options), onEmulator ? argv[2] : "cpu",
-                                NULL, 3};
-  attnDeviceOptions checked = {sizeof(checked), 0, onEmulator ? "all" : NULL,
-                               0};
+  const char *name = argc > 1 ? argv[1] : "cpu";
+  attnDeviceKind kind = strcmp(name, "hip") == 0        ? ATTN_DEVICE_HIP
+                        : strcmp(name, "emulator") == 0 ? ATTN_DEVICE_EMULATOR
+                                                        : ATTN_DEVICE_CPU;
+  attnDeviceOptions deviceOptions = {sizeof(deviceOptions), 0, NULL, 0};
+  attnCompileOptions options = {sizeof(options), NULL, NULL, 3};
   attnProgram program;
   attnDevice device;
   attnKernel kernel;
   if (attnGetVersion() / 1000 != ATTN_C_VERSION_MAJOR)
     return 1;
+  if (kind == ATTN_DEVICE_EMULATOR)
+    deviceOptions.checks = "all";
+  /* The arrays below are in this process's memory. */
+  deviceOptions.hostMemory = kind == ATTN_DEVICE_HIP;
+  check(attnDeviceCreate(kind, &deviceOptions, &device));
+  /* The emulator takes every chip, the others are one. */
+  options.target = argc > 2 ? argv[2] : attnDeviceGetTarget(device);
   check(attnCompileDescription(description, strlen(description), &options,
                                &program));
-  check(attnDeviceCreate(onEmulator ? ATTN_DEVICE_EMULATOR : ATTN_DEVICE_CPU,
-                         &checked, &device));
   check(attnKernelLoad(device, program, &kernel));
   /* The kernel keeps what it needs. */
   attnProgramDestroy(program);

@@ -32,8 +32,10 @@ def run_c(tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize("where", ["cpu", "emulator gfx942", "emulator gfx950"])
-def test_attention_with_lse_from_c(run_c, where):
+@pytest.mark.parametrize("where", ["cpu", "hip", "emulator gfx942", "emulator gfx950"])
+def test_attention_with_lse_from_c(run_c, where, monkeypatch):
+    # In place of a GPU; the files of test/HIP test it.
+    monkeypatch.setenv("ATTN_HIP_LIBRARY", str(attn_program.BUILD / "test/HIP/lib/libamdhip64.so"))
     assert run_c("examples/capi/attention.c", *where.split()) == "LSE of row 0: 1.09861\n"
 
 
