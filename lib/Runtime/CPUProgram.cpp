@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Runtime/CPUProgram.h"
+#include "AbortCatcher.h"
 #include "AllocationTracker.h"
 #include "SoftFloat.h"
 #include "attn/Pipelines.h"
@@ -200,7 +201,8 @@ Expected<std::unique_ptr<CPUProgram>> CPUProgram::load(Signature signature,
   orc::JITDylib &dylib = program->jit->getMainJITDylib();
   orc::MangleAndInterner mangle(program->jit->getExecutionSession(),
                                 program->jit->getDataLayout());
-  for (auto getSymbols : {AllocationTracker::getSymbols, getSoftFloatSymbols})
+  for (auto getSymbols :
+       {AllocationTracker::getSymbols, getSoftFloatSymbols, getAbortSymbols})
     if (Error error = dylib.define(orc::absoluteSymbols(getSymbols(mangle))))
       return std::move(error);
   // The C library's functions (memcpy, expf, ...), as this process has them.
@@ -326,7 +328,9 @@ Expected<CPUResults> CPUProgram::run(ArrayRef<ArgValue> args) const {
 
   {
     AllocationTracker::Scope scope(*results.allocations);
-    function(packed.data());
+    if (auto said = catchAbort([&] { function(packed.data()); }))
+      return createStringError("'" + signature.entry + "' aborted" +
+                               (said->empty() ? "" : ": " + *said));
   }
   if (results.allocations->sawForeignFree())
     return createStringError("'" + signature.entry +

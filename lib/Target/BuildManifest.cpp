@@ -37,7 +37,7 @@ public:
 
 private:
   LogicalResult checkHost();
-  void nameBuffers();
+  LogicalResult nameBuffers();
   LogicalResult addLaunch(gpu::LaunchFuncOp launch);
   LogicalResult addKernel(gpu::LaunchFuncOp launch, const KernelInfo &info);
   /// The buffer behind `memref`, added to the manifest at its first use.
@@ -154,7 +154,7 @@ LogicalResult ManifestBuilder::checkHost() {
   return failure(result.wasInterrupted());
 }
 
-void ManifestBuilder::nameBuffers() {
+LogicalResult ManifestBuilder::nameBuffers() {
   for (auto [index, argument] : llvm::enumerate(function.getArguments())) {
     auto given = function.getArgAttrOfType<StringAttr>(index, "attn.name");
     names[argument] = given ? given.str() : "arg" + std::to_string(index);
@@ -163,14 +163,19 @@ void ManifestBuilder::nameBuffers() {
   Operation *terminator = function.getBody().back().getTerminator();
   for (auto [index, result] : llvm::enumerate(terminator->getOperands())) {
     auto given = function.getResultAttrOfType<StringAttr>(index, "attn.name");
+    std::string name = given        ? given.str()
+                       : index == 0 ? "output"
+                       : index == 1 ? "lse"
+                                    : "result" + std::to_string(index);
+    Value buffer = skipReshapes(result);
     // The caller sees the buffer as it is returned.
-    shown[skipReshapes(result)] = skipCasts(result);
-    names[skipReshapes(result)] = given        ? given.str()
-                                  : index == 0 ? "output"
-                                  : index == 1
-                                      ? "lse"
-                                      : "result" + std::to_string(index);
+    if (!shown.try_emplace(buffer, skipCasts(result)).second)
+      return function.emitOpError("expects every result to be a buffer of its "
+                                  "own in a manifest, but '")
+             << names[buffer] << "' and '" << name << "' are the same";
+    names[buffer] = name;
   }
+  return success();
 }
 
 std::string ManifestBuilder::getName(Value memref) {
@@ -545,7 +550,8 @@ FailureOr<mf::Manifest> ManifestBuilder::run() {
   manifest.chip = chip.str();
   if (failed(checkHost()))
     return failure();
-  nameBuffers();
+  if (failed(nameBuffers()))
+    return failure();
   for (BlockArgument argument : function.getArguments())
     if (isa<MemRefType>(argument.getType()) &&
         failed(getBuffer(function, argument, /*isWritten=*/false)))

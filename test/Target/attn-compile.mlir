@@ -7,6 +7,7 @@
 // RUN: attn-compile %s --chip=gfx950 --emit=rocdl | FileCheck %s --check-prefix=ROCDL
 // RUN: not attn-compile %s --chip=gfx90a 2>&1 | FileCheck %s --check-prefix=CHIP
 // RUN: not attn-compile %s 2>&1 | FileCheck %s --check-prefix=NOCHIP
+// RUN: not attn-compile %s --chip=gfx950 --emit=ptx 2>&1 | FileCheck %s --check-prefix=EMIT
 // RUN: not attn-compile %s --chip=gfx950 --entry=f -o %t.hsaco 2>&1 | FileCheck %s --check-prefix=ENTRY
 // RUN: not attn-compile %s --chip=gfx950 -o %t.none --manifest=%t.no/such.json 2>&1 | FileCheck %s --check-prefix=OPEN
 // RUN: not test -e %t.none
@@ -50,6 +51,7 @@
 // CHIP:      error: --chip: expects chip to be one of gfx942, gfx950, but got 'gfx90a'
 // CHIP-NOT:  error
 // NOCHIP:    error: --chip: expects chip to be one of gfx942, gfx950, but got ''
+// EMIT:      error: --emit: expects rocdl, llvm, asm or hsaco, but got 'ptx'
 // ENTRY:     error: --entry: expects --manifest, which describes the function
 // OPEN:      error: cannot open output file
 // STAGE:     error: --manifest: expects --emit=hsaco

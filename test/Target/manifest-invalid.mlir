@@ -2,6 +2,7 @@
 // RUN: not attn-compile %t/loop.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=LOOP
 // RUN: not attn-compile %t/host.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.none 2>&1 | FileCheck %s --check-prefix=HOST
 // RUN: not attn-compile %t/call.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.none 2>&1 | FileCheck %s --check-prefix=CALL
+// RUN: not attn-compile %t/twice.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.none 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not test -e %t.none
 // RUN: attn-compile %t/host.mlir --chip=gfx950 -o %t.hsaco
 // RUN: not attn-compile %t/two.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=TWO
@@ -22,6 +23,14 @@ func.func @f(%q: memref<1x1x8x64xf16>, %k: memref<1x1x8x64xf16>, %v: memref<1x1x
     attn.attention ins(%q, %k, %v : memref<1x1x8x64xf16>, memref<1x1x8x64xf16>, memref<1x1x8x64xf16>) outs(%o : memref<1x1x8x64xf16>)
   }
   return
+}
+
+//--- twice.mlir
+// A buffer has one name.
+// TWICE: error: 'func.func' op expects every result to be a buffer of its own in a manifest, but 'output' and 'again' are the same
+func.func @f(%q: tensor<1x1x8x64xf16>, %o: tensor<1x1x8x64xf16>) -> (tensor<1x1x8x64xf16>, tensor<1x1x8x64xf16> {attn.name = "again"}) {
+  %0 = attn.attention ins(%q, %q, %q : tensor<1x1x8x64xf16>, tensor<1x1x8x64xf16>, tensor<1x1x8x64xf16>) outs(%o : tensor<1x1x8x64xf16>)
+  return %0, %0 : tensor<1x1x8x64xf16>, tensor<1x1x8x64xf16>
 }
 
 //--- two.mlir

@@ -31,6 +31,14 @@
 // TWICE: {{^}}error: --in expects every name once, but got 'query' again{{$}}
 // RUN: %{run} %{good} --out output=other 2>&1 | FileCheck %s --check-prefix=OUT-TWICE
 // OUT-TWICE: {{^}}error: --out expects every name once, but got 'output' again{{$}}
+// What only the emulator can do; checks may be asked for on any device.
+// RUN: %{run} %{good} --check=everything 2>&1 | FileCheck %s --check-prefix=CHECK-NAME
+// CHECK-NAME: {{^}}error: --check expects checks out of none, all, {{.*}}, but got 'everything'{{$}}
+// RUN: attn-run %s --device=cpu --entry=f %{good} --check=all && rm out
+// RUN: %{run} %{good} --schedule=reversed 2>&1 | FileCheck %s --check-prefix=EMULATOR
+// EMULATOR: {{^}}error: --schedule is for the emulator, but the device is 'cpu'{{$}}
+// RUN: %{run} %{good} --stats 2>&1 | FileCheck %s --check-prefix=STATS
+// STATS: {{^}}error: --stats is for the emulator, but the device is 'cpu'{{$}}
 
 // Module.
 // RUN: not attn-run missing.mlir --device=cpu 2>&1 | FileCheck %s --check-prefix=NO-MODULE

@@ -20,6 +20,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Process.h"
@@ -56,13 +57,11 @@ static cl::opt<std::string> tuningFile("tuning",
                                        cl::desc("kernels that attn-tune chose"),
                                        cl::value_desc("file"),
                                        cl::cat(category));
-static cl::opt<Stage> stage(
-    "emit", cl::desc("what to write"),
-    cl::values(clEnumValN(Stage::ROCDL, "rocdl", "MLIR in gpu, llvm, rocdl"),
-               clEnumValN(Stage::LLVM, "llvm", "LLVM IR"),
-               clEnumValN(Stage::Assembly, "asm", "assembly text"),
-               clEnumValN(Stage::HSACO, "hsaco", "code object")),
-    cl::init(Stage::HSACO), cl::cat(category));
+static cl::opt<std::string>
+    emit("emit",
+         cl::desc("what to write: rocdl (MLIR in gpu, llvm, rocdl), llvm (LLVM "
+                  "IR), asm (assembly text) or hsaco (code object, default)"),
+         cl::value_desc("stage"), cl::init("hsaco"), cl::cat(category));
 static cl::opt<unsigned>
     optLevel("O", cl::desc("optimization level of LLVM, 0 to 3"), cl::Prefix,
              cl::init(3), cl::cat(category));
@@ -128,7 +127,7 @@ struct Options {
   std::string output = outputFile, manifest = manifestFile, chip = ::chip,
               entry = ::entry;
   TuningTable tuning;
-  Stage stage = ::stage;
+  Stage stage = Stage::HSACO;
   unsigned optLevel = ::optLevel;
   bool kernelStats = ::kernelStats;
 };
@@ -209,6 +208,16 @@ int main(int argc, char **argv) {
   // A mistake in an option is reported before any input is read.
   if (auto info = lookupChip(chip); !info)
     return fail("--chip: " + llvm::toString(info.takeError()));
+  std::optional<Stage> stage = llvm::StringSwitch<std::optional<Stage>>(emit)
+                                   .Case("rocdl", Stage::ROCDL)
+                                   .Case("llvm", Stage::LLVM)
+                                   .Case("asm", Stage::Assembly)
+                                   .Case("hsaco", Stage::HSACO)
+                                   .Default(std::nullopt);
+  if (!stage)
+    return fail("--emit: expects rocdl, llvm, asm or hsaco, but got '" + emit +
+                "'");
+  options.stage = *stage;
   if (stage != Stage::HSACO && !manifestFile.empty())
     return fail("--manifest: expects --emit=hsaco, which knows the kernels' "
                 "registers");

@@ -118,9 +118,10 @@ static Error parsePCRange(StringRef text, emu::TraceOptions &trace) {
   begin.consume_front("0x");
   end.consume_front("0x");
   if (begin.getAsInteger(16, trace.pcBegin) ||
-      end.getAsInteger(16, trace.pcEnd))
-    return createStringError("--trace-pc expects BEGIN:END, but got '" + text +
-                             "'");
+      end.getAsInteger(16, trace.pcEnd) || trace.pcBegin >= trace.pcEnd)
+    return createStringError("--trace-pc expects BEGIN:END with BEGIN below "
+                             "END, but got '" +
+                             text + "'");
   return Error::success();
 }
 
@@ -154,6 +155,13 @@ parseLaunchOptions(const opt::InputArgList &args) {
   for (const auto &number : numbers)
     if (Error error = parseNumber(args, number.option, number.name, number.set))
       return error;
+  for (auto [option, name] :
+       {std::pair(OPT_threads, "--threads"),
+        std::pair(OPT_max_instructions, "--max-instructions")})
+    if (uint64_t n = 1;
+        !StringRef(args.getLastArgValue(option, "1")).getAsInteger(0, n) && !n)
+      return createStringError(Twine(name) + " expects a positive number, but "
+                                             "got 0");
   if (trace.lane > 63)
     return createStringError("--trace-lane expects 0 to 63, but got " +
                              Twine(trace.lane));
@@ -252,6 +260,23 @@ static Error disassemble(StringRef path, bool isCode,
     return program.takeError();
   return program->object ? emu::disassemble(*program->object, outs())
                          : Error::success();
+}
+
+/// Other devices take --check, whose checks they cannot make, but nothing else
+/// that would silently do nothing.
+static Error checkEmulatorOptions(StringRef device,
+                                  const opt::InputArgList &args) {
+  Expected<emu::LaunchOptions> options = parseLaunchOptions(args);
+  if (!options)
+    return options.takeError();
+  if (const opt::Arg *arg = args.getLastArg(
+          OPT_schedule, OPT_threads, OPT_max_instructions, OPT_perturb,
+          OPT_trace, OPT_trace_workgroup, OPT_trace_wave, OPT_trace_pc,
+          OPT_trace_lane, OPT_stats, OPT_stats_eq))
+    return createStringError(arg->getOption().getPrefixedName() +
+                             " is for the emulator, but the device is '" +
+                             device + "'");
+  return Error::success();
 }
 
 static Error runEmulator(StringRef path, bool isCode, const Bindings &bindings,
@@ -425,6 +450,8 @@ static Error run(const opt::InputArgList &args) {
   }
   if (device == "emulator")
     return runEmulator(inputs[0], *isCode, bindings, args);
+  if (Error error = checkEmulatorOptions(device, args))
+    return error;
   if (hip)
     return runHIP(inputs[0], *isCode, device, bindings, args);
   if (*isCode)

@@ -37,6 +37,11 @@ struct GPUToBinaryPass
     if (!target)
       return module.emitOpError(
           "expects a #rocdl.target, as attn-to-gpu sets it");
+    for (auto kernel : module.getOps<gpu::GPUFuncOp>())
+      return kernel.emitOpError(
+          "expects kernels in the llvm and rocdl dialects; "
+          "run attn-buffer-resources and "
+          "convert-attn-to-rocdl first");
     StringRef chip = target.getChip();
     llvm::LLVMContext context;
     auto kernels = translateKernel(module, context, chip);

@@ -98,6 +98,7 @@ struct Wave {
   const Inst *pc = nullptr;
   /// Instructions until the scheduler takes over; handlers set it to 0 to stop.
   int64_t budget = 0;
+  /// Instructions before this turn.
   uint64_t executed = 0;
   WaveState state = WaveState::Running;
 

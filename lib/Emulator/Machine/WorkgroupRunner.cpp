@@ -13,6 +13,7 @@
 
 #include "WorkgroupRunner.h"
 #include <algorithm>
+#include <numeric>
 
 using namespace attn::emu;
 using namespace llvm;
@@ -170,6 +171,7 @@ Error WorkgroupRunner::schedule() {
     std::reverse(order.begin(), order.end());
   bool isRandom = ctx.options.schedule == Schedule::Random;
   const int64_t quantum = std::max(1u, ctx.options.quantum);
+  const uint64_t limit = ctx.options.maxInstructionsPerWave;
   while (true) {
     if (isRandom)
       std::shuffle(order.begin(), order.end(), random);
@@ -179,22 +181,23 @@ Error WorkgroupRunner::schedule() {
       if (wave.state == WaveState::Running) {
         int64_t budget =
             isRandom ? 1 + int64_t(random() % (2 * quantum)) : quantum;
-        wave.budget = budget;
+        wave.executed = std::accumulate(wave.classCounts.begin(),
+                                        wave.classCounts.end(), uint64_t(0));
+        if (wave.executed >= limit) {
+          wave.fault =
+              formatv("is still to run after {0} instructions (endless "
+                      "loop, or the limit is too low)",
+                      wave.executed)
+                  .str();
+          return makeError(wave);
+        }
+        wave.budget = std::min<uint64_t>(budget, limit - wave.executed);
         if (observers.empty())
           runWave<false>(wave);
         else
           runWave<true>(wave);
-        wave.executed += budget;
         if (wave.state == WaveState::Faulted)
           return makeError(wave);
-        if (wave.state == WaveState::Running &&
-            wave.executed > ctx.options.maxInstructionsPerWave) {
-          wave.fault = formatv("is still running after {0} instructions "
-                               "(endless loop, or the limit is too low)",
-                               wave.executed)
-                           .str();
-          return makeError(wave);
-        }
       }
       running += wave.state == WaveState::Running;
       atBarrier += wave.state == WaveState::AtBarrier;
