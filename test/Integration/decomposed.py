@@ -139,9 +139,9 @@ def write(arrays, *, break_at="", **how):
     and mask [S, Skv] of i1. Options: scale ("scores", "query", "both", "divide"),
     softmax ("split", "named", "fused", "plain", "reciprocal"), compute (type of scores
     and P), p (a type P is rounded to), causal and window (bounds of key - row and row
-    - key), added (the condition chooses between 0 and -inf, which is added), guard (P
-    is 0 in rows that see nothing), softcap. `break_at` makes it something that is no
-    attention, or none that may be raised.
+    - key), hidden (the score of a key that is not seen), added (hidden is added, not
+    selected), guard (P is 0 in rows that see nothing), softcap. `break_at` makes it
+    something that is no attention, or none that may be raised.
     """
     return _Writer(arrays, break_at, how).write()
 
@@ -263,7 +263,7 @@ class _Writer:
 
     def hide(self, scores, condition):
         f, kind = self.f, self.kind
-        hidden = self.number(-1e4 if self.break_at == "finite mask" else -float("inf"))
+        hidden = self.number(self.how.get("hidden", -float("inf")))
         if self.how.get("added"):
             zero = self.number(0.0)
             addend = f.unary(condition, f"arith.select %i0, {zero}, {hidden} : {kind}", kind)

@@ -10,6 +10,7 @@ import pytest
 from attn_program import load, save, tool
 from devices import Device
 
+LOWEST = float(np.finfo(np.float32).min)
 REMARKS = ["--remarks-filter=attn-raise", "--remark-format=emitRemark"]
 
 
@@ -79,6 +80,8 @@ RAISED = {
     "window": ({"causal": 8, "window": 3}, {}, "{causal, window_left = 11}"),
     "band": ({"causal": 3, "window": 2}, {}, "window_left = 2, window_right = 3"),
     "anticausal": ({"window": 0}, {}, "window_left = 0"),
+    "lowest": ({"causal": 0, "hidden": LOWEST}, {}, "causal"),
+    "lowest in a band": ({"causal": 1, "window": 2, "hidden": LOWEST}, {}, "window_right = 1"),
     "mask and band": ({"causal": 8}, {"mask": mask()}, "causal"),
     "guard": ({"causal": -5, "guard": True, "softmax": "named"}, {}, "q_offset("),
     "f16": ({}, {"dtype": np.float16}, "tensor<2x4x12x16xf16>"),
@@ -136,6 +139,16 @@ def test_narrow_raises_to_the_type_of_the_inputs(tmp_path):
     assert np.abs(run(raised, arrays, tmp_path) - reference(arrays, {})).max() < 3e-3
 
 
+@pytest.mark.parametrize("added", [False, True])
+def test_finite_masks_hide_on_request(added, tmp_path):
+    arrays, how = inputs(), {"causal": 0, "hidden": -1e9}
+    text = decomposed.write(arrays, added=added, **how)
+    assert ("causal" in attempt(text)[0]) is False
+    raised, _ = attempt(text, "finite-masks=true")
+    assert "{causal, diagonal_alignment = top_left}" in raised
+    assert np.abs(run(raised, arrays, tmp_path) - reference(arrays, how)).max() < 6e-6
+
+
 @pytest.mark.smoke
 def test_raised_program_becomes_a_kernel(device, tmp_path):
     # As torch-mlir writes it: P rounded, heads repeated, causal from positions.
@@ -169,7 +182,9 @@ KEPT = {
     "scale a column": ({}, {}, ""),
     "two biases": ({}, {"bias": bias()}, "two biases"),
     "scale after bias": ({}, {"bias": bias()}, "scaled after a mask or bias"),
-    "finite mask": ({"causal": 0}, {}, "not selected to be -inf"),
+    "finite mask": ({"causal": 0, "hidden": -1e4}, {}, "not selected to be -inf"),
+    "lowest, empty rows": ({"causal": -1, "hidden": LOWEST}, {}, "a row may see no key"),
+    "lowest, any mask": ({"hidden": LOWEST}, {"mask": mask()}, "a row may see no key"),
     "other use": ({}, {}, "another use"),
     "no keys": ({}, {"lengths": (12, 0)}, ""),
     "other guard": ({"guard": True}, {}, "a condition other than"),

@@ -59,7 +59,7 @@ void AttnRaise::raise(linalg::LinalgOp op) {
                      .function(function ? function.getName() : StringRef());
   Location loc = op.getLoc();
   IRRewriter rewriter(&getContext());
-  Match match(reader);
+  Match match(reader, finiteMasks);
   FailureOr<Operation *> replaced = failure();
   if (succeeded(match.run(*product)))
     replaced = replaceByAttention(rewriter, match, narrow);

@@ -165,7 +165,10 @@ def AttnRaisePass : Pass<"attn-raise"> {
       the maximum it is the same function, which overflows later, and is raised.
     * Bias: a tensor that is added. Mask: a tensor of i1 that selects between
       score and -inf, or between an added 0 and -inf. Conditions on positions
-      that make a band around the diagonal become `causal` and windows.
+      that make a band around the diagonal become `causal` and windows. The
+      lowest number of f32 or bf16 stands for -inf where a band leaves every row
+      a key; other finite numbers do with `finite-masks` only, because rows that
+      see no key then average the values in the program, and are 0 in the op.
 
     What is not exactly this stays as it is; remarks say why. They are asked for
     by `--remarks-filter=attn-raise --remark-format=emitRemark`.
@@ -182,7 +185,9 @@ def AttnRaisePass : Pass<"attn-raise"> {
   }];
   let options = [
     Option<"narrow", "narrow", "bool", "false",
-           "attend in f16 or bf16 also where the program widens its inputs">
+           "attend in f16 or bf16 also where the program widens its inputs">,
+    Option<"finiteMasks", "finite-masks", "bool", "false",
+           "take scores that are set to a number up to -10000 as hidden">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::attn::AttnDialect",

@@ -294,6 +294,41 @@ static bool hasProduct(const Expr *expr, ElementReader &reader) {
   });
 }
 
+/// Whether a key is hidden whose score is selected to be `score`. The lowest
+/// number does it in rows that see another key: from any score above it, which
+/// is 2^104 away or more in f32 and bf16, it is exp(-2^104) = 0 of that.
+bool Match::hides(const Expr *score) {
+  if (isNegativeInfinity(score))
+    return true;
+  std::optional<double> number = getNumber(score);
+  if (!number)
+    return false;
+  if (finiteMasks && *number <= -1e4)
+    return true;
+  auto type = dyn_cast<FloatType>(score->type);
+  if (!isa_and_nonnull<Float32Type, BFloat16Type>(type) ||
+      *number !=
+          llvm::APFloat::getLargest(type.getFloatSemantics(), /*Negative=*/true)
+              .convertToDouble())
+    return false;
+  everyRowSees = true;
+  return true;
+}
+
+/// Where hidden scores are finite, rows that see no key average the values.
+LogicalResult Match::checkRows() {
+  if (!everyRowSees)
+    return success();
+  std::optional<int64_t> left = visibility.left, right = visibility.right;
+  int64_t rows = sizeOf(row), keys = sizeOf(key);
+  bool onDiagonal = !ShapedType::isDynamic(rows) &&
+                    !ShapedType::isDynamic(keys) && rows <= keys;
+  bool sees = visibility.masks.empty() && !bias && right.value_or(0) >= 0 &&
+              (!left || (*left >= 0 && onDiagonal));
+  return sees ? success()
+              : fail("hidden scores are finite, and a row may see no key");
+}
+
 LogicalResult Match::addBias(const Expr *expr) {
   expr = stripCasts(expr);
   if (applies<arith::SelectOp>(expr)) {
@@ -302,7 +337,10 @@ LogicalResult Match::addBias(const Expr *expr) {
     for (bool visible : {true, false}) {
       auto seen = visible ? yes : no;
       const Expr *hidden = expr->operands[visible ? 2 : 1];
-      if (seen == 0.0 && isNegativeInfinity(hidden) &&
+      std::optional<double> number = getNumber(hidden);
+      bool isHidden = isNegativeInfinity(hidden) ||
+                      (finiteMasks && number && *number <= -1e4);
+      if (seen == 0.0 && isHidden &&
           addCondition(visibility, expr->operands[0], visible, row, key))
         return success();
     }
@@ -333,8 +371,8 @@ LogicalResult Match::matchScores(const Expr *expr) {
     if (applies<arith::SelectOp, arith::AddFOp>(expr) && (scaled || softcap))
       return fail("scores are scaled after a mask or bias");
     if (applies<arith::SelectOp>(expr)) {
-      bool visible = isNegativeInfinity(operands[2]);
-      if (!visible && !isNegativeInfinity(operands[1]))
+      bool visible = hides(operands[2]);
+      if (!visible && !hides(operands[1]))
         return fail("hidden scores are not selected to be -inf");
       if (!addCondition(visibility, operands[0], visible, row, key))
         return fail("the condition of a mask is no tensor of i1 and no band "
@@ -488,7 +526,7 @@ LogicalResult Match::run(const Contraction &product) {
     row = loops[rows.back()];
     column = loops[columns[0]];
     value = reader.look(values->get(), *from, false);
-    if (failed(matchWeights(expr)))
+    if (failed(matchWeights(expr)) || failed(checkRows()))
       return failure();
     return checkUses();
   }

@@ -43,7 +43,9 @@ bool addCondition(Visibility &visibility, const Expr *condition, bool value,
 /// Attention in the program: everything that the op needs to know.
 class Match {
 public:
-  explicit Match(ElementReader &reader) : reader(reader) {}
+  /// With `finiteMasks`, numbers up to -10^4 hide a key as -inf does.
+  Match(ElementReader &reader, bool finiteMasks)
+      : reader(reader), finiteMasks(finiteMasks) {}
 
   /// Recognises the attention whose last product is `op`. On failure `reason`
   /// says why, and is empty for what has nothing of attention.
@@ -72,9 +74,13 @@ private:
   LogicalResult matchScores(const Expr *scores);
   LogicalResult matchProduct(const Expr *leaf);
   LogicalResult addBias(const Expr *expr);
+  bool hides(const Expr *score);
+  LogicalResult checkRows();
   LogicalResult checkUses();
 
   ElementReader &reader;
+  bool finiteMasks;
+  bool everyRowSees = false; ///< must hold: hidden scores are finite
   Operation *scoreProduct = nullptr;
 };
 
