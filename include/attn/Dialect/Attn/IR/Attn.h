@@ -33,8 +33,8 @@ namespace mlir::attn {
 constexpr llvm::StringLiteral kNameAttr = "attn.name";
 
 /// Discardable attribute (an integer) on a function argument: bytes that its
-/// address and its strides but the last are multiples of. Lowerings set it where
-/// a kernel relies on it, manifests carry it, launches check it.
+/// address and its strides but the last are multiples of. Lowerings set it
+/// where a kernel relies on it, manifests carry it, launches check it.
 constexpr llvm::StringLiteral kAlignmentAttr = "attn.alignment";
 
 /// Discardable attribute (a LoweringConfigAttr) on an `attn.attention`, where
