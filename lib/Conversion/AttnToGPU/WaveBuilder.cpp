@@ -116,8 +116,10 @@ Value WaveBuilder::mins(Value a, Value b) {
 }
 
 Value WaveBuilder::clamp(Value a, Value low, Value high) {
-  // Pinned between the two: LLVM would make one vector instruction of them.
-  return arith::MaxSIOp::create(*this, pinScalar(mins(a, high)), low);
+  // Pinned between the two, and before what follows: LLVM would make one vector
+  // instruction of a minimum and a maximum.
+  return pinScalar(
+      arith::MaxSIOp::create(*this, pinScalar(mins(a, high)), low));
 }
 
 Value WaveBuilder::divide(Value a, Value b) {

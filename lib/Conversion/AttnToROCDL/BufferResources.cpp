@@ -54,9 +54,9 @@ struct Argument {
 /// A rank-1 or rank-2 slice of an argument: [rows] or [rows, columns], or a
 /// rank-3 one: [pages, rows, columns].
 struct Slice {
-  Value base; ///< !llvm.ptr<1> at its first element
-  Value rows; ///< i32
-  std::optional<int64_t> rowsIfStatic;
+  Value base;                      ///< !llvm.ptr<1> at its first element
+  Value rows;                      ///< i32
+  std::optional<int64_t> mostRows; ///< a bound for them, if one is known
   int64_t columns = 1;
   Value rowStride; ///< i64, elements
   std::optional<int64_t> strideIfStatic;
@@ -344,7 +344,9 @@ FailureOr<Slice> KernelRewriter::getSlice(Operation *user, Value memref) {
       continue;
     }
     if (isFirst) {
-      slice.rowsIfStatic = getConstantIntValue(size);
+      slice.mostRows = getConstantIntValue(size);
+      if (!slice.mostRows && !type.isDynamicDim(d))
+        slice.mostRows = type.getDimSize(d);
       slice.rows = toI32(getValueOrCreateConstantIndexOp(b, b.getLoc(), size));
       slice.rowStride = arg.strides[d];
       if (!ShapedType::isDynamic(strides[d]))
@@ -397,9 +399,9 @@ Value KernelRewriter::resource(const Slice &slice, Value rowUniform) {
     else
       parts = {rowUniform};
   }
-  bool isSmall = slice.rowsIfStatic && slice.strideIfStatic &&
-                 *slice.rowsIfStatic * *slice.strideIfStatic * slice.bytes <
-                     outOfRange / 2;
+  bool isSmall =
+      slice.mostRows && slice.strideIfStatic &&
+      *slice.mostRows * *slice.strideIfStatic * slice.bytes < outOfRange / 2;
   Value start;
   for (Value part : parts) {
     if (matchPattern(part, m_Zero()))
