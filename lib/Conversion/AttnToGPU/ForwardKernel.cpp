@@ -78,11 +78,8 @@ State ForwardKernel::unflatten(ValueRange values) {
   if (c.pipelined)
     for (int64_t i = 0; i < c.getWaveKeys() / 2; ++i)
       state.scores.push_back(*next++);
-  auto pages = values.end();
-  if (c.pipelined)
-    pages -= 2 * pagesPerTile();
-  state.packed.assign(next, pages);
-  state.pages.assign(pages, values.end());
+  state.packed.assign(next, next + c.earlyExps / 2);
+  state.pages.assign(next + c.earlyExps / 2, values.end());
   return state;
 }
 

@@ -22,7 +22,7 @@ struct State {
   Value earlySum; ///< f32, their sum (pipelined)
   Value sum;      ///< f32, l of the tiles before
   Values acc;     ///< O, one accumulator a block
-  Values pages;   ///< i32, those of the next two tiles (pipelined, paged)
+  Values pages;   ///< `findPages` of the next two tiles (pipelined)
 };
 
 /// P of a tile and what came out of summing it.
@@ -99,8 +99,20 @@ private:
   int64_t pagesPerTile() const;
   /// The place in the block table of page i of a tile.
   Value pageIndex(Value keyTile, int64_t i);
-  /// The numbers of the tile's pages; nothing if keys are contiguous.
+  /// Do lanes of one DMA instruction read from several pages?
+  bool lanesChoosePages() const;
+  /// The tile's entries of the block table; nothing if keys are contiguous.
   Values lookUp(Value tile);
+  /// They, limited to the pools.
+  Values limitPages(ValueRange pages);
+  /// Keys from the tile's start on.
+  Value keysFrom(Value tile);
+  /// A lane's page for each row that it stages, of the tile's `numbers`. Pure
+  /// arithmetic, which may be woven between MFMAs.
+  Values choosePages(ValueRange numbers, Value keys);
+  /// What `stage` wants to know of a tile: the numbers of its pages, or a
+  /// lane's choice of them.
+  Values findPages(Value tile);
   /// One head of a pool, [pages, rows, columns].
   GlobalMatrix slicePool(Value memref, Value head, int64_t columns);
   void stagePaged(bool isV, Value tile, ValueRange pages, Value lds);

@@ -51,6 +51,10 @@ Value ForwardKernel::pageIndex(Value keyTile, int64_t i) {
   return b.divide(keyTile, b.c32(pageSize / c.tileKV));
 }
 
+bool ForwardKernel::lanesChoosePages() const {
+  return pagesPerTile() > 1 && c.getStagingSpan() > pageSize;
+}
+
 Values ForwardKernel::lookUp(Value tile) {
   Values pages;
   Value table = argument("block_table");
@@ -60,6 +64,62 @@ Values ForwardKernel::lookUp(Value tile) {
         b, table, ValueRange{b.toIndex(batch), b.toIndex(index)}));
   }
   return pages;
+}
+
+Values ForwardKernel::limitPages(ValueRange pages) {
+  if (pages.empty())
+    return {};
+  Value last = b.addi(b.mins(dim(argument("key"), map.batch),
+                             dim(argument("value"), map.batch)),
+                      -1);
+  Values numbers;
+  for (Value page : pages)
+    numbers.push_back(b.clamp(page, b.c32(0), last));
+  return numbers;
+}
+
+Value ForwardKernel::keysFrom(Value tile) {
+  return b.createOrFold<arith::SubIOp>(lenKV, b.muli(keyTile(tile), c.tileKV));
+}
+
+/// Rows of a tile, so far behind those of a lane and wave, that the
+/// instructions which stage it move.
+static SmallVector<int64_t> getStagedRows(const KernelConfig &c) {
+  SmallVector<int64_t> rows;
+  LinearLayout layout = c.getStagingLayout(/*isV=*/false);
+  for (int64_t i = 0; i < c.getStagingInstructions(/*isV=*/false); ++i)
+    if (int64_t row = layout.apply({{"instr", i}})[0];
+        !llvm::is_contained(rows, row))
+      rows.push_back(row);
+  return rows;
+}
+
+Values ForwardKernel::choosePages(ValueRange numbers, Value keys) {
+  LinearLayout layout = c.getStagingLayout(/*isV=*/false);
+  Value laneRow = b.locate(layout, "row", {"lane", "wave"}, {}).first;
+  // Beyond both pools: reads as 0, as V has to where keys end.
+  Value outside = b.createOrFold<arith::MaxSIOp>(
+      dim(argument("key"), map.batch), dim(argument("value"), map.batch));
+  auto compare = [&](arith::CmpIPredicate predicate, Value x,
+                     Value y) -> Value {
+    return arith::CmpIOp::create(b, predicate, x, y);
+  };
+  Values pages;
+  for (int64_t more : getStagedRows(c)) {
+    Value row = b.addi(laneRow, more), page = numbers.back();
+    for (int64_t i = numbers.size() - 2; i >= 0; --i)
+      page = arith::SelectOp::create(
+          b, compare(arith::CmpIPredicate::slt, row, b.c32((i + 1) * pageSize)),
+          numbers[i], page);
+    pages.push_back(arith::SelectOp::create(
+        b, compare(arith::CmpIPredicate::slt, row, keys), page, outside));
+  }
+  return pages;
+}
+
+Values ForwardKernel::findPages(Value tile) {
+  Values numbers = limitPages(lookUp(tile));
+  return lanesChoosePages() ? choosePages(numbers, keysFrom(tile)) : numbers;
 }
 
 GlobalMatrix ForwardKernel::slicePool(Value memref, Value head,
@@ -87,15 +147,10 @@ void ForwardKernel::stagePaged(bool isV, Value tile, ValueRange pages,
   int64_t columns = isV ? c.headDimV : c.headDimQK;
   Value head = isV ? headV : headK;
   tile = keyTile(tile);
-  Value poolPages = dim(memref, map.batch);
   int64_t count = pagesPerTile();
-  Values numbers;
-  for (Value page : pages)
-    numbers.push_back(b.clamp(page, b.c32(0), b.addi(poolPages, -1)));
-
-  if (count == 1 || c.getStagingSpan() <= pageSize) {
+  if (!lanesChoosePages()) {
     SmallVector<GlobalMatrix> matrices;
-    for (auto [i, number] : llvm::enumerate(numbers)) {
+    for (auto [i, number] : llvm::enumerate(pages)) {
       Value rows = b.createOrFold<arith::SubIOp>(
           lenKV, b.muli(pageIndex(tile, i), pageSize));
       rows = b.clamp(rows, b.c32(0), b.c32(pageSize));
@@ -121,27 +176,14 @@ void ForwardKernel::stagePaged(bool isV, Value tile, ValueRange pages,
     return;
   }
 
-  Value outside = poolPages;
-  Value left = b.createOrFold<arith::SubIOp>(lenKV, b.muli(tile, c.tileKV));
-  auto compare = [&](arith::CmpIPredicate predicate, Value x,
-                     Value y) -> Value {
-    return arith::CmpIOp::create(b, predicate, x, y);
-  };
+  SmallVector<int64_t> rows = getStagedRows(c);
   b.stage(
       [&](int64_t tileRow, Value laneRow, Value col, int64_t colMax,
           int64_t width) {
-        Value row = b.addi(laneRow, tileRow);
-        Value slot =
-            arith::ShRUIOp::create(b, row, b.c32(llvm::Log2_64(pageSize)));
-        Value page = numbers.back();
-        for (int64_t i = count - 2; i >= 0; --i)
-          page = arith::SelectOp::create(
-              b, compare(arith::CmpIPredicate::eq, slot, b.c32(i)), numbers[i],
-              page);
-        page = arith::SelectOp::create(
-            b, compare(arith::CmpIPredicate::slt, row, left), page, outside);
-        Value inPage = arith::AndIOp::create(b, row, b.c32(pageSize - 1));
-        return b.readPaged(isV ? v.memref : k.memref, page, inPage, col, colMax,
+        Value page = pages[llvm::find(rows, tileRow) - rows.begin()];
+        Value row = arith::AndIOp::create(b, b.addi(laneRow, tileRow),
+                                          b.c32(pageSize - 1));
+        return b.readPaged(isV ? v.memref : k.memref, page, row, col, colMax,
                            width);
       },
       lds, isV);

@@ -54,6 +54,7 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   size_t pagesPerTile = state.pages.size() / 2;
   stageV(next, ArrayRef(state.pages).take_front(pagesPerTile), other);
   Values ahead = lookUp(b.addi(tile, 3));
+  Value keysAhead = pageSize ? keysFrom(b.addi(tile, 3)) : Value();
   Values acc(c.getWaveKeys() / 32, b.zeroAcc());
   Probabilities p;
   SmallVector<Operation *> softmax;
@@ -64,11 +65,17 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
     for (int64_t step = begin; step < end; ++step)
       fragments.push_back(b.readK(lds(false, other), step));
     landed();
+    if (part == 0)
+      ahead = limitPages(ahead);
     b.barrier();
     multiplyK(fragments, begin, acc);
     // The softmax is shared out over the clusters.
     if (part == 0)
-      softmax = record([&] { p = finish(state); });
+      softmax = record([&] {
+        p = finish(state);
+        if (lanesChoosePages())
+          ahead = choosePages(ahead, keysAhead);
+      });
     size_t share = softmax.size() / c.clustersQK;
     for (Operation *op : ArrayRef(softmax).drop_front(share * part))
       op->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
@@ -76,6 +83,8 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
       p.fragments = b.pin(p.fragments);
       p.sum = b.pin(p.sum).front();
       p.vote = b.pinScalar(p.vote);
+      if (lanesChoosePages())
+        ahead = b.pin(ahead);
     }
     b.barrier();
   }
@@ -162,7 +171,7 @@ State ForwardKernel::runPipelined() {
                                        b.c32(wavesPerGroup / 2));
   Values pages[3];
   for (int64_t tile = 0; tile < 3; ++tile)
-    pages[tile] = lookUp(b.c32(tile));
+    pages[tile] = findPages(b.c32(tile));
   stageK(b.c32(0), pages[0], 0);
   b.wait(0, /*lds=*/false);
   b.barrier();

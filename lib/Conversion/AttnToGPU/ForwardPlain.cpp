@@ -22,7 +22,7 @@ State ForwardKernel::runPlain() {
   State state = unflatten(loop.getRegionIterArgs());
 
   b.barrier(); // everyone is done with the tile before
-  Values pages = lookUp(tile);
+  Values pages = findPages(tile);
   stageK(tile, pages, 0);
   stageV(tile, pages, 0);
   b.wait(0);
