@@ -1,9 +1,12 @@
 """What the GPU kernels do beside the plain road: tiles, votes, pacing."""
 
+import json
+import subprocess
+
 import compare
 import numpy as np
 import pytest
-from attn_program import Problem, assert_matches, run_all
+from attn_program import Problem, assert_matches, run_all, tool
 from devices import DEVICES
 
 GPUS = [device for device in DEVICES if device.is_gpu]
@@ -139,3 +142,29 @@ def test_growing_and_wide_scores(device, config):
     wide = problem(64, 448, "bf16", d, config=config, scale=8**0.5)
     for q, result in zip((grows, wide), run_all([grows, wide], device)):
         assert_matches(result, q)
+
+
+def timing(chip, lse, folder):
+    """What the timing model says of 128 heads of 1024 rows and keys, D = 128."""
+    type_ = "memref<8x16x1024x128xbf16>"
+    row = "memref<8x16x1024xf32>"
+    arguments, outs, types = f"%q: {type_}, %o: {type_}", "%o", type_
+    if lse:
+        arguments, outs, types = f"{arguments}, %l: {row}", "%o, %l", f"{type_}, {row}"
+    source = folder / f"lse{lse}.mlir"
+    source.write_text(
+        f"func.func @main({arguments}) {{\n"
+        f"  attn.attention ins(%q, %q, %q : {type_}, {type_}, {type_})"
+        f" outs({outs} : {types})\n  return\n}}\n"
+    )
+    command = [tool("attn-run"), source, "--timing=json", f"--chip={chip}"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)["launches"][0]
+
+
+@on_gpus
+def test_the_lse_costs_next_to_nothing(device, tmp_path):
+    without, with_lse = (timing(device.name, lse, tmp_path) for lse in (False, True))
+    assert len(without["loop_addresses"]) == len(with_lse["loop_addresses"]) > 0
+    times = [launch["launch"]["projected_us"] for launch in (without, with_lse)]
+    assert times[0] <= times[1] <= 1.005 * times[0]

@@ -306,24 +306,31 @@ static llvm::Error choosePacing(KernelConfig &config,
   if (config.exchangesP && knobs.earlyExps && *knobs.earlyExps)
     return refuse("early_exps", "0 where two waves exchange P",
                   *knobs.earlyExps);
-  bool isWide =
-      (config.splitV > 1 || config.headDimQK > 192) && !config.exchangesP;
+  bool isWide = config.splitV > 1 || config.headDimQK > 192;
   int64_t elements = config.tileKV / 2;
   int64_t steps = config.tileKV / (2 * config.getFragment());
-  config.clustersQK =
-      isWide ? divideCeil(config.stepsQK,
-                          config.stepsQK > 12 && config.splitV > 1 ? 3 : 4)
-      : config.headDimQK > 128 && !config.exchangesP ? 2
-                                                     : 1;
-  config.clustersPV = isWide ? 2 : 1;
-  config.earlyExps = elements / 2;
-  if (config.exchangesP)
+  // What the timing model likes best (docs/Lowering.md).
+  if (config.exchangesP) {
+    config.clustersQK = config.clustersPV = 1;
     config.earlyExps = 0;
-  if (config.headDimQK > 128 || isWide)
-    config.earlyExps = std::min<int64_t>(config.earlyExps, 12);
-  if (config.chip->getPackMethod(config.kind) ==
-      PackMethod::RoundNearestEvenBits)
-    config.earlyExps = std::min<int64_t>(config.earlyExps, 14);
+  } else if (config.tileKV == 32) {
+    config.clustersQK = divideCeil(config.stepsQK, 12);
+    config.clustersPV = 1;
+    config.earlyExps = isWide || config.headDimQK > 128 ? 4 : 6;
+  } else {
+    config.clustersQK =
+        isWide ? divideCeil(config.stepsQK,
+                            config.stepsQK > 12 && config.splitV > 1 ? 3 : 4)
+        : config.headDimQK > 128 ? 2
+                                 : 1;
+    config.clustersPV = isWide ? 2 : 1;
+    config.earlyExps = elements / 2;
+    if (config.headDimQK > 128 || isWide)
+      config.earlyExps = 12;
+    if (config.chip->getPackMethod(config.kind) ==
+        PackMethod::RoundNearestEvenBits)
+      config.earlyExps = 14;
+  }
 
   config.clustersQK = knobs.clustersQK.value_or(config.clustersQK);
   config.clustersPV = knobs.clustersPV.value_or(config.clustersPV);
@@ -378,10 +385,14 @@ static llvm::Error chooseTiles(KernelConfig &config, const KernelKnobs &knobs) {
     return refuse("stages", "1 or 2", *knobs.stages);
   if (is32 && knobs.stages == 2)
     return refuse("stages", "1 for f32", 2);
-  config.pipelined = !is32;
-  if (config.groupsKV == 1)
-    config.pipelined =
-        config.pipelined && knobs.stages.value_or(fits() ? 2 : 1) == 2;
+  config.pipelined = !is32 && knobs.stages.value_or(2) == 2;
+  // Smaller tiles rather than no pipeline.
+  if (config.pipelined && !fits() && !knobs.tileKV)
+    config.tileKV = leastKV;
+  if (config.pipelined && !fits() && config.groupsKV == 1 && !knobs.stages) {
+    config.pipelined = false;
+    config.tileKV = knobs.tileKV.value_or(64);
+  }
   if (config.pipelined && config.splitV == 2 && config.transposedV) {
     config.exchangesP = true;
     config.exchangesP = fits();
