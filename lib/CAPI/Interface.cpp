@@ -14,6 +14,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
+#include <limits>
 
 using namespace llvm;
 using attn::manifest::Buffer;
@@ -52,7 +53,8 @@ private:
   void addMerge(mlir::attn::MergeStatesOp op);
   void unite(const Symbols &symbols);
   void addContents(Interface::Contents::Kind kind, mlir::Value value,
-                   Place limit, mlir::Value lengths = {}, int64_t pageSize = 0);
+                   Place limit, ArrayRef<Place> longest = {},
+                   mlir::Value lengths = {}, int64_t pageSize = 0);
 
   SizeExpr getSize(Place place) const;
   std::string getName(Place place) const {
@@ -70,6 +72,7 @@ private:
     Interface::Contents::Kind kind;
     std::string buffer;
     Place limit;
+    SmallVector<Place> longest;
     std::string lengths;
     int64_t pageSize;
   };
@@ -133,13 +136,15 @@ void InterfaceBuilder::addBroadcast(Symbols &symbols, mlir::Value value,
 
 void InterfaceBuilder::unite(const Symbols &symbols) {
   for (const auto &entry : symbols)
-    for (Place place : ArrayRef(entry.second).drop_front())
-      equal.unionSets(entry.second.front(), place);
+    if (!entry.getKey().starts_with("longest"))
+      for (Place place : ArrayRef(entry.second).drop_front())
+        equal.unionSets(entry.second.front(), place);
 }
 
 void InterfaceBuilder::addContents(Interface::Contents::Kind kind,
                                    mlir::Value value, Place limit,
-                                   mlir::Value lengths, int64_t pageSize) {
+                                   ArrayRef<Place> longest, mlir::Value lengths,
+                                   int64_t pageSize) {
   std::optional<unsigned> buffer = findBuffer(value);
   if (!buffer)
     return;
@@ -147,8 +152,8 @@ void InterfaceBuilder::addContents(Interface::Contents::Kind kind,
   if (lengths)
     if (std::optional<unsigned> found = findBuffer(lengths))
       lengthsName = infos[*found]->name;
-  contents.push_back(
-      {kind, infos[*buffer]->name, limit, lengthsName, pageSize});
+  contents.push_back({kind, infos[*buffer]->name, limit,
+                      SmallVector<Place>(longest), lengthsName, pageSize});
 }
 
 static SmallVector<StringRef> getDims(mlir::attn::Layout layout,
@@ -174,7 +179,7 @@ static SmallVector<StringRef> getLseDims(mlir::attn::LseLayout layout) {
   case mlir::attn::LseLayout::sh_packed:
     return {"Sq", "Hq"};
   case mlir::attn::LseLayout::bhs_padded:
-    return {"B", "Hq", ""};
+    return {"B", "Hq", "longest q"};
   }
   llvm_unreachable("unknown LSE layout");
 }
@@ -199,8 +204,12 @@ void InterfaceBuilder::addAttention(mlir::attn::AttentionOp op) {
   if (op.hasLse())
     addDestination(1, getLseDims(op.getLseLayoutOrDefault()));
   SmallVector<StringRef> scores = {"B", "Hq", "Sq", "Skv"};
-  if (packed) // rows and keys count from the start of each sequence
-    scores[2] = scores[3] = "";
+  // With packed sequences rows and keys count from the start of each, with
+  // pages keys have no dimension: every sequence has to fit.
+  if (packed)
+    scores[2] = "longest q";
+  if (packed || table)
+    scores[3] = "longest kv";
   addBroadcast(symbols, op.getBias(), scores);
   addBroadcast(symbols, op.getMask(), scores);
   if (mlir::Value slopes = op.getAlibiSlopes())
@@ -233,16 +242,19 @@ void InterfaceBuilder::addAttention(mlir::attn::AttentionOp op) {
     if (mlir::Value lengths = op.getSeqlensQ())
       addContents(Kind::Length, lengths, *first("Sq"));
     if (mlir::Value starts = op.getCuSeqlensQ())
-      addContents(Kind::Cumulative, starts, *first("Sq"));
+      addContents(Kind::Cumulative, starts, *first("Sq"),
+                  symbols.lookup("longest q"));
   }
   if (first("Skv")) {
     if (mlir::Value lengths = op.getSeqlensKv())
       addContents(Kind::Length, lengths, *first("Skv"));
     if (mlir::Value starts = op.getCuSeqlensKv())
-      addContents(Kind::Cumulative, starts, *first("Skv"));
+      addContents(Kind::Cumulative, starts, *first("Skv"),
+                  symbols.lookup("longest kv"));
   }
   if (table && first("pages"))
-    addContents(Kind::Page, table, *first("pages"), op.getSeqlensKv(),
+    addContents(Kind::Page, table, *first("pages"),
+                symbols.lookup("longest kv"), op.getSeqlensKv(),
                 op.getPageSize().value_or(0));
 }
 
@@ -335,9 +347,16 @@ Interface InterfaceBuilder::build(StringRef target) {
   }
   for (auto [lhs, rhs] : multiples)
     result.multiples.push_back({getSize(lhs), getSize(rhs)});
-  for (const Contents &c : contents)
-    result.contents.push_back(
-        {c.kind, c.buffer, getSize(c.limit), c.lengths, c.pageSize});
+  for (const Contents &c : contents) {
+    auto &rule = result.contents.emplace_back();
+    rule.kind = c.kind;
+    rule.buffer = c.buffer;
+    rule.limit = getSize(c.limit);
+    for (Place place : c.longest)
+      rule.longest.push_back(getSize(place));
+    rule.lengths = c.lengths;
+    rule.pageSize = c.pageSize;
+  }
   return result;
 }
 
@@ -373,6 +392,10 @@ json::Value Interface::toJSON() const {
     json::Object rule{{"kind", kindNames[static_cast<size_t>(c.kind)]},
                       {"buffer", c.buffer},
                       {"limit", c.limit.toJSON()}};
+    json::Array longest;
+    for (const SizeExpr &size : c.longest)
+      longest.push_back(size.toJSON());
+    rule["longest"] = std::move(longest);
     if (c.kind == Contents::Kind::Page) {
       rule["lengths"] = c.lengths;
       rule["page_size"] = c.pageSize;
@@ -434,6 +457,13 @@ Expected<Interface> Interface::fromJSON(const json::Value &value) {
     if (!limit)
       return limit.takeError();
     c.limit = *limit;
+    if (const json::Array *longest = rule->getArray("longest"))
+      for (const json::Value &value : *longest) {
+        Expected<SizeExpr> size = readSize(&value);
+        if (!size)
+          return size.takeError();
+        c.longest.push_back(*size);
+      }
     c.lengths = rule->getString("lengths").value_or("").str();
     c.pageSize = rule->getInteger("page_size").value_or(0);
   }
@@ -535,6 +565,13 @@ static Error checkContents(const Interface::Contents &rule,
   Expected<int64_t> limit = rule.limit.evaluate(dims);
   if (!limit)
     return limit.takeError();
+  int64_t longest = std::numeric_limits<int64_t>::max();
+  for (const SizeExpr &size : rule.longest) {
+    Expected<int64_t> value = size.evaluate(dims);
+    if (!value)
+      return value.takeError();
+    longest = std::min(longest, *value);
+  }
   const rt::ArrayView &array = arrays.find(rule.buffer)->second;
   SmallVector<int64_t> values = readIntegers(array);
   auto wrong = [&](size_t i, const Twine &expected) {
@@ -554,6 +591,12 @@ static Error checkContents(const Interface::Contents &rule,
       if (value < least || value > most)
         return wrong(i, least == most ? Twine(least)
                                       : Twine(least) + " to " + Twine(most));
+      if (i && value - least > longest)
+        return createStringError(
+            formatv("buffer '{0}': expects sequences of at most {1}, for which "
+                    "there is "
+                    "bias, mask or lse, but got one of {2}",
+                    rule.buffer, longest, value - least));
       least = value;
       most = *limit;
     }
@@ -565,13 +608,14 @@ static Error checkContents(const Interface::Contents &rule,
       return Error::success();
     SmallVector<int64_t> lengths = readIntegers(it->second);
     int64_t pages = array.shape[1];
+    int64_t most = std::min(pages * rule.pageSize, longest);
     for (int64_t b = 0; b < array.shape[0]; ++b) {
       // One length may stand for all.
       int64_t length = lengths.size() == 1 ? lengths[0] : lengths[b];
-      if (length < 0 || length > pages * rule.pageSize)
+      if (length < 0 || length > most)
         return createStringError(formatv(
             "buffer '{0}': expects element {1} to be 0 to {2}, but got {3}",
-            rule.lengths, b, pages * rule.pageSize, length));
+            rule.lengths, b, most, length));
       for (int64_t p = 0; p < divideCeilSigned(length, rule.pageSize); ++p) {
         size_t i = b * pages + p;
         if (values[i] < 0 || values[i] >= *limit)

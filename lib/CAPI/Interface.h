@@ -33,7 +33,8 @@ struct Interface {
     enum class Kind {
       /// Lengths: 0 to `limit`.
       Length,
-      /// Where packed sequences begin: from 0 on, not falling, to `limit`.
+      /// Where packed sequences begin: from 0 on, not falling, to `limit`. No
+      /// sequence is longer than any of `longest`.
       Cumulative,
       /// Pages: 0 to `limit` - 1, those that `lengths` with `pageSize` uses.
       Page,
@@ -41,6 +42,7 @@ struct Interface {
     Kind kind = Kind::Length;
     std::string buffer;
     manifest::SizeExpr limit;
+    std::vector<manifest::SizeExpr> longest;
     std::string lengths;
     int64_t pageSize = 0;
   };

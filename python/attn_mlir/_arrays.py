@@ -68,6 +68,9 @@ class Numpy:
     def contiguous(self, x: Any) -> Any:
         return np.ascontiguousarray(x) if x.ndim else x.copy()
 
+    def copy(self, x: Any) -> Any:
+        return np.array(x, order="C")
+
     def numpy_dtype(self, dtype: str) -> Any:
         if dtype == "bf16":
             if ml_dtypes is None:
@@ -139,6 +142,9 @@ class Torch:
 
     def contiguous(self, x: Any) -> Any:
         return x.contiguous()
+
+    def copy(self, x: Any) -> Any:
+        return x.clone(memory_format=self.torch.contiguous_format)
 
     def torch_dtype(self, dtype: str) -> Any:
         names = {short: name for name, short in self._NAMES.items()}

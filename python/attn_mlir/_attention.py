@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 from . import _native, _program
@@ -151,20 +152,21 @@ def run(
     device, target = _program.choose_target(device, chip, problem.namespace)
     if checks is not None and device != "emulator":
         raise ValueError(f"checks: expects device='emulator', got {device!r}")
+    return _compute(problem, device, target, checks)
+
+
+def _compute(problem: Problem, device: str, target: str, checks: str | None = None) -> Any:
+    """Runs it, and returns O or (O, LSE)."""
     if not problem.is_empty:
         arrays = [(operand.name, operand.dtype, operand.array) for operand in problem.operands]
-        _launch(problem, arrays, device, target, checks)
+        try:
+            _program.launch(problem.describe(), arrays, problem.namespace, device, target, checks)
+        except _native.UnsupportedError as error:
+            hint = "" if device == "cpu" else "; device='cpu' computes it on this machine"
+            raise _native.UnsupportedError(f"{target}: {error}{hint}") from None
         for given, written in problem.copies:
             problem.namespace.assign(given, written)
     return (problem.out, problem.lse) if problem.has_lse else problem.out
-
-
-def _launch(problem: Problem, arrays: Any, device: str, target: str, checks: str | None) -> None:
-    try:
-        _program.launch(problem.describe(), arrays, problem.namespace, device, target, checks)
-    except _native.UnsupportedError as error:
-        hint = "" if device == "cpu" else "; device='cpu' computes it on this machine"
-        raise _native.UnsupportedError(f"{target}: {error}{hint}") from None
 
 
 class CompiledAttention:
@@ -185,9 +187,11 @@ class CompiledAttention:
     def __call__(self, q: Any, k: Any, v: Any, *, out: Any = None, lse: Any = None, **more: Any) -> Any:
         """Runs it; `more` are the other arrays and offsets that it was compiled with.
 
-        Returns what `attention` returns. Raises ValueError for arguments that it was not
-        compiled for.
+        Returns what `attention` returns, without a gradient. Raises ValueError for arguments
+        that it was not compiled for, and where a gradient is wanted.
         """
+        if getattr(q, "requires_grad", False) and sys.modules["torch"].is_grad_enabled():
+            raise ValueError("q: expects no gradient to be wanted; attn_mlir.attention has one")
         arguments = {**self._arguments, **more, "q": q, "k": k, "v": v, "out": out, "lse": lse}
         problem = Problem(**arguments)
         if problem.describe() != self._description:
@@ -195,12 +199,7 @@ class CompiledAttention:
                 f"q: expects what was compiled, {self._signature()}, got "
                 f"{_signature(problem.operands)} and options {problem.options}"
             )
-        if not problem.is_empty:
-            arrays = [(operand.name, operand.dtype, operand.array) for operand in problem.operands]
-            _launch(problem, arrays, self._device, self.target, None)
-            for given, written in problem.copies:
-                problem.namespace.assign(given, written)
-        return (problem.out, problem.lse) if problem.has_lse else problem.out
+        return _compute(problem, self._device, self.target)
 
     @property
     def source(self) -> str:

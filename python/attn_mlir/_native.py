@@ -209,6 +209,14 @@ class Program(_Handle):
     def interface(self) -> dict[str, Any]:
         return json.loads(library().attnProgramGetInterface(self.handle))
 
+    @functools.cached_property
+    def alignments(self) -> dict[str, tuple[int, str]]:
+        """Buffer to (bytes that address and outer strides are a multiple of, role)."""
+        return {
+            buffer["name"]: (buffer.get("alignment", 1), buffer["role"])
+            for buffer in self.manifest["buffers"]
+        }
+
     @property
     def code(self) -> bytes:
         size = ctypes.c_size_t()

@@ -187,6 +187,8 @@ class Problem:
 
     def _shape_and_type(self, name: str, x: Any) -> tuple[tuple[int | None, ...], str]:
         if isinstance(x, TensorSpec):
+            if not self.with_specs:
+                raise ValueError(f"{name}: expects {self.namespace.kind}, as q is, got TensorSpec")
             return tuple(x.shape), x.dtype
         if self.with_specs:
             raise ValueError(f"{name}: expects a TensorSpec, as the others, got {type(x).__name__}")

@@ -109,13 +109,43 @@ def launch(
     host_memory = device == "hip" and not namespace.on_gpu
     program = get_program(description, target)
     kernel = _load(program, device, namespace.index, checks, host_memory)
-    buffers, alive = [], []
+    copies = []
+    if namespace.on_gpu:
+        arrays, copies = align(program, arrays, namespace)
+    buffers = []
     for name, dtype, array in arrays:
         space = namespace if namespace.owns(array) else Numpy()
-        alive.append(array)
+        strides = space.strides(array) or ()
         buffers.append(
-            _native.Buffer(
-                name, space.address(array), dtype, space.shape(array), space.strides(array) or ()
-            )
+            _native.Buffer(name, space.address(array), dtype, space.shape(array), strides)
         )
     kernel.launch(buffers, namespace.stream)
+    for given, written in copies:
+        namespace.assign(given, written)
+
+
+def align(
+    program: _native.Program, arrays: Sequence[tuple[str, str, Any]], namespace: Numpy | Torch
+) -> tuple[list[tuple[str, str, Any]], list[tuple[Any, Any]]]:
+    """Copies in place of arrays that a kernel cannot take where they are.
+
+    Returns the arrays to launch on, and pairs (the caller's output, what is written).
+    """
+    result, copies = [], []
+    for name, dtype, array in arrays:
+        alignment, role = program.alignments.get(name, (1, "input"))
+        if namespace.owns(array) and not _is_aligned(array, alignment, namespace):
+            copy = namespace.copy(array)
+            if role == "output":
+                copies.append((array, copy))
+            array = copy
+        result.append((name, dtype, array))
+    return result, copies
+
+
+def _is_aligned(array: Any, alignment: int, namespace: Numpy | Torch) -> bool:
+    width = array.itemsize
+    pairs = zip(namespace.shape(array)[:-1], namespace.strides(array) or ())
+    return namespace.address(array) % alignment == 0 and all(
+        stride * width % alignment == 0 for size, stride in pairs if size > 1
+    )

@@ -7,6 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from attn_mlir import _program
+from attn_mlir._arrays import Numpy
 
 RNG = np.random.default_rng(7)
 BF16 = ml_dtypes.bfloat16
@@ -267,10 +268,30 @@ def test_a_compiled_attention_is_a_function():
     assert compiled.code[:4] == b"\x7fELF" and not hasattr(compiled, "hsaco")
     with pytest.raises(ValueError, match="q: expects what was compiled"):
         compiled(q.astype(np.float16), k.astype(np.float16), v.astype(np.float16))
+    spec = attn_mlir.TensorSpec((None, 4, None, 16), "f32")
+    with_bias = attn_mlir.compile(
+        spec, spec, spec, bias=attn_mlir.TensorSpec((1, 1, 9, 13), "f32"), device="cpu"
+    )
+    with pytest.raises(ValueError, match="bias: expects a NumPy array, as q is, got TensorSpec"):
+        with_bias(q, q, q)
     static = attn_mlir.compile(q, k, v, dynamic=False, device="cpu")
     compare.assert_close(static(q, k, v), attn_mlir.attention(q, k, v), atol=1e-6)
     with pytest.raises(ValueError, match="q: expects what was compiled"):
         static(q[:, :, :5], k, v)
+
+
+def test_arrays_that_a_gpu_cannot_take_in_place_are_copied(optimized):
+    """For tensors in its memory; the kernel wants rows that begin at whole dwords."""
+    q, k, v = inputs(dtype=np.float16, d=64)
+    program = attn_mlir.compile(q, k, v, chip="gfx942").program
+    odd = np.zeros((2, 4, 9, 65), np.float16)[..., :64]
+    shifted = np.zeros(q.size + 1, np.float16)[1:].reshape(q.shape)
+    arrays = [("q", "f16", odd), ("k", "f16", k), ("v", "f16", v), ("output", "f16", shifted)]
+    taken, copies = _program.align(program, arrays, Numpy())
+    kept = [a is b for (_, _, a), (_, _, b) in zip(taken, arrays)]
+    assert kept == [False, True, True, False]
+    ((given, written),) = copies
+    assert given is shifted and written is taken[3][2]
 
 
 # ----------------------------------------------------------------------
@@ -347,6 +368,18 @@ def test_packed_positions_are_checked(cu, message):
     q, k, v = inputs("thd")
     with pytest.raises(ValueError, match=message):
         attn_mlir.attention(q, k, v, layout="thd", cu_seqlens_q=[0] * len(cu), cu_seqlens_kv=cu)
+
+
+def test_packed_sequences_fit_their_mask():
+    q, k, v = inputs("thd")
+    starts = {"layout": "thd", "cu_seqlens_q": [0, 4, 9], "cu_seqlens_kv": [0, 5, 13]}
+    check((q, k, v), {**starts, "mask": np.ones((5, 8), bool)})
+    with pytest.raises(ValueError, match="'cu_seqlens_kv': expects sequences of at most 7"):
+        attn_mlir.attention(q, k, v, **starts, mask=np.ones((5, 7), bool))
+    with pytest.raises(ValueError, match="'cu_seqlens_q': expects sequences of at most 4"):
+        attn_mlir.attention(
+            q, k, v, **starts, return_lse=True, lse_layout="bhs_padded", max_seqlen_q=4
+        )
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,8 @@ def test_what_has_no_gradient_says_so():
     q, k, v = inputs(grad=True)
     with pytest.raises(ValueError, match="out: expects None where a gradient is wanted"):
         attn_mlir.attention(q, k, v, out=torch.empty_like(q))
+    with pytest.raises(ValueError, match="q: expects no gradient to be wanted"):
+        attn_mlir.compile(q, k, v, device="cpu")(q, k, v)
 
 
 # ----------------------------------------------------------------------
