@@ -14,8 +14,9 @@ config.test_exec_root = os.path.join(config.attn_obj_root, "test")
 config.substitutions.append(("%python", f'"{config.attn_python}"'))
 config.substitutions.append(("%attn_src", config.attn_src_root))
 config.substitutions.append(("%hip_stand_in", f"{config.attn_obj_root}/test/HIP/lib"))
+config.substitutions.append(("%mlir_runner_utils", f"{config.llvm_tools_dir}/../lib/libmlir_runner_utils.so"))
 config.substitutions.append(("%host_cxx", config.attn_host_cxx))
-# A stock mlir-opt cannot load an instrumented plugin: it lacks the run-time library.
+# Stock tools cannot load instrumented libraries: they lack the run-time library.
 if not config.attn_is_instrumented:
     config.available_features.add("plugin")
 config.substitutions.append(("%attn_plugin", f"{config.attn_lib_dir}/AttnPlugin.so"))
