@@ -10,6 +10,7 @@
 #include "attn/Emulator/Machine.h"
 #include "attn/Emulator/Timing/TimingReport.h"
 #include "attn/Runtime/HostBuffer.h"
+#include "attn/Runtime/Launch.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -85,18 +86,19 @@ struct DeviceBuffer {
 };
 
 /// The device with its buffers.
-class Device {
+class TimedDevice {
 public:
-  Device(const emu::CodeObject &object, const Manifest &manifest)
+  TimedDevice(const emu::CodeObject &object, const Manifest &manifest)
       : object(object), manifest(manifest), machine(object.getChip()) {}
 
   Error makeBuffers(const FileMap &inputs, uint64_t seed);
-  Expected<LaunchTiming> time(const Launch &launch,
+  /// The launches of one kernel, or of all.
+  Expected<std::vector<PreparedLaunch>> prepare(StringRef kernel);
+  Expected<LaunchTiming> time(const PreparedLaunch &launch,
                               const TimingOptions &options);
 
 private:
   void draw(DeviceBuffer &buffer, std::mt19937_64 &random);
-  Expected<std::vector<uint8_t>> makeKernarg(const Kernel &kernel);
   Expected<emu::WorkgroupTrace> record(const emu::LaunchConfig &config,
                                        ArrayRef<uint8_t> kernarg, uint64_t id);
 
@@ -107,7 +109,7 @@ private:
   std::vector<DeviceBuffer> buffers;
 };
 
-void Device::draw(DeviceBuffer &buffer, std::mt19937_64 &random) {
+void TimedDevice::draw(DeviceBuffer &buffer, std::mt19937_64 &random) {
   DType dtype = buffer.layout.buffer->dtype;
   unsigned width = getByteWidth(dtype);
   std::normal_distribution<double> normal;
@@ -130,7 +132,7 @@ void Device::draw(DeviceBuffer &buffer, std::mt19937_64 &random) {
            std::min<uint64_t>(table.size(), buffer.layout.bytes - at));
 }
 
-Error Device::makeBuffers(const FileMap &inputs, uint64_t seed) {
+Error TimedDevice::makeBuffers(const FileMap &inputs, uint64_t seed) {
   std::mt19937_64 random(seed);
   StringMap<SmallVector<int64_t>> shapes;
   for (const auto &[name, path] : inputs) {
@@ -188,26 +190,26 @@ Error Device::makeBuffers(const FileMap &inputs, uint64_t seed) {
   return Error::success();
 }
 
-Expected<std::vector<uint8_t>> Device::makeKernarg(const Kernel &kernel) {
-  auto find = [&](StringRef name) -> DeviceBuffer & {
-    return *find_if(buffers, [&](const DeviceBuffer &buffer) {
-      return buffer.layout.buffer->name == name;
-    });
-  };
-  return packKernarg(
-      kernel, dims,
-      [&](StringRef name) -> Expected<uint64_t> { return find(name).address; },
-      [&](StringRef name) -> Expected<uint64_t> {
-        DeviceBuffer &buffer = find(name);
-        uint64_t bits = 0;
-        memcpy(&bits, buffer.host, getByteWidth(buffer.layout.buffer->dtype));
-        return bits;
-      });
+Expected<std::vector<PreparedLaunch>> TimedDevice::prepare(StringRef kernel) {
+  std::vector<Operand> operands;
+  for (const DeviceBuffer &buffer : buffers) {
+    const Buffer &described = *buffer.layout.buffer;
+    Operand &operand = operands.emplace_back();
+    operand.name = described.name;
+    operand.dtype = described.dtype;
+    operand.shape = buffer.layout.shape;
+    operand.strides = buffer.layout.strides;
+    operand.address = buffer.address;
+    if (buffer.layout.getNumElements() == 1)
+      memcpy(&operand.value.emplace(0), buffer.host,
+             getByteWidth(described.dtype));
+  }
+  return prepareLaunches(manifest, operands, kernel);
 }
 
-Expected<emu::WorkgroupTrace> Device::record(const emu::LaunchConfig &config,
-                                             ArrayRef<uint8_t> kernarg,
-                                             uint64_t id) {
+Expected<emu::WorkgroupTrace>
+TimedDevice::record(const emu::LaunchConfig &config, ArrayRef<uint8_t> kernarg,
+                    uint64_t id) {
   emu::TraceRecorder recorder;
   emu::LaunchOptions options;
   options.observerFactory = &recorder;
@@ -263,28 +265,20 @@ std::vector<uint64_t> getLoopAddresses(const emu::WorkgroupTrace &trace,
   return result;
 }
 
-Expected<LaunchTiming> Device::time(const Launch &launch,
-                                    const TimingOptions &options) {
+Expected<LaunchTiming> TimedDevice::time(const PreparedLaunch &launch,
+                                         const TimingOptions &options) {
+  const Kernel &kernel = *launch.kernel;
   LaunchTiming result;
-  result.kernel = launch.kernel;
-  Expected<std::array<uint32_t, 3>> grid = resolveGrid(launch, dims);
-  if (!grid)
-    return grid.takeError();
-  result.grid = *grid;
-  uint64_t total = uint64_t((*grid)[0]) * (*grid)[1] * (*grid)[2];
-  if (total == 0)
-    return result;
+  result.kernel = kernel.name;
+  result.grid = launch.grid;
+  uint64_t total = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
 
   emu::TimingTable table = emu::TimingTable::get(object.getChip());
   if (Error error = table.set(options.constants))
     return error;
-  const Kernel &kernel = *manifest.findKernel(launch.kernel);
-  Expected<std::vector<uint8_t>> kernarg = makeKernarg(kernel);
-  if (!kernarg)
-    return kernarg.takeError();
   emu::LaunchConfig config;
   config.kernel = kernel.name;
-  config.grid = *grid;
+  config.grid = launch.grid;
   config.block = kernel.block;
   uint64_t items =
       uint64_t(kernel.block[0]) * kernel.block[1] * kernel.block[2];
@@ -309,7 +303,7 @@ Expected<LaunchTiming> Device::time(const Launch &launch,
     for (const emu::WorkgroupTrace &trace : traces)
       if (trace.id == id)
         return countSteps(trace);
-    Expected<emu::WorkgroupTrace> trace = record(config, *kernarg, id);
+    Expected<emu::WorkgroupTrace> trace = record(config, launch.kernarg, id);
     if (!trace)
       return trace.takeError();
     traces.push_back(std::move(*trace));
@@ -403,13 +397,15 @@ Expected<std::vector<LaunchTiming>> runTiming(const emu::CodeObject &object,
                                               const Manifest &manifest,
                                               const FileMap &inputs,
                                               const TimingOptions &options) {
-  Device device(object, manifest);
+  TimedDevice device(object, manifest);
   if (Error error = device.makeBuffers(inputs, options.seed))
     return error;
+  Expected<std::vector<PreparedLaunch>> launches =
+      device.prepare(options.kernel);
+  if (!launches)
+    return launches.takeError();
   std::vector<LaunchTiming> result;
-  for (const Launch &launch : manifest.launches) {
-    if (!options.kernel.empty() && launch.kernel != options.kernel)
-      continue;
+  for (const PreparedLaunch &launch : *launches) {
     Expected<LaunchTiming> timing = device.time(launch, options);
     if (!timing)
       return timing.takeError();
