@@ -16,11 +16,12 @@ import hashlib
 import lzma
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
 import tarfile
+
+from version import version
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
@@ -60,11 +61,6 @@ def run(command, **options):
 
 def output(command, **options):
     return run(command, stdout=subprocess.PIPE, text=True, **options).stdout
-
-
-def version(source):
-    text = (source / "CMakeLists.txt").read_text()
-    return re.search(r"project\(AttnMLIR VERSION ([\d.]+)", text)[1]
 
 
 def write_archive(path, folder, name, epoch):

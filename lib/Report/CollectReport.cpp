@@ -194,7 +194,8 @@ Error Collector::time() {
   timing.events = true;
   auto timed = rt::runTiming(**object, manifest, {}, timing);
   if (!timed)
-    return timed.takeError();
+    return createStringError("--timing needs static shapes: " +
+                             toString(timed.takeError()));
   for (const rt::LaunchTiming &launch : *timed)
     launches.push_back(launch.toJSON());
   data["timing"] = std::move(launches);

@@ -8,7 +8,7 @@ from repository import ROOT, tracked
 
 # Spelled in parts, so that this file does not find itself.
 UNFINISHED = re.compile("TO" + "DO|FIX" + "ME|XX" + "X")
-SCRIPTS = [ROOT / "utils" / n for n in ("setup", "build", "test", "demo", "bench", "docs")]
+SCRIPTS = [ROOT / "utils" / n for n in ("setup", "build", "test", "demo", "bench", "docs", "release")]
 
 
 def read(path):

@@ -16,6 +16,9 @@ import sys
 import cpp_reference
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "utils"))
+from version import version  # noqa: E402
+
 # Sections in order. A page of docs/ that is not named here goes to "More".
 SECTIONS = {
     "Start": ["Tutorial", "Running", "Report"],
@@ -30,12 +33,6 @@ SECTIONS = {
 }  # fmt: skip
 LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
 LANGUAGES = {".h": "c++", ".cpp": "c++", ".def": "c++", ".c": "c", ".py": "python"}
-
-
-def version(root=ROOT):
-    """The one version: that of the CMake project."""
-    text = (root / "CMakeLists.txt").read_text()
-    return re.search(r"project\(AttnMLIR VERSION ([\d.]+)", text)[1]
 
 
 class Site:
