@@ -124,7 +124,8 @@ function overview(panel) {
         ['Element type', el('code', {}, c.element)],
         ['Head dims of Q K, of V', `${c.head_dim_qk}, ${c.head_dim_v}`],
         ['Tile', `${c.tile_q} rows of Q by ${c.tile_kv} keys`],
-        ['Waves that share rows', c.split_v],
+        ['Waves that share rows', c.split_v + (c.exchanges_p ? ', each with a part of the keys and of V\'s columns' : c.split_v > 1 ? ', each with a part of V\'s columns' : '')],
+        ['Groups that share rows, each with a part of the keys', c.groups_kv],
         ['Blocks of 32 columns of V a wave', c.blocks_v],
         ['MFMA', `32x32x${c.mfma_depth}`],
         ['V read through', c.transposed_v ? 'transposed LDS reads' : 'plain LDS reads'],
@@ -491,20 +492,23 @@ function lds(panel) {
   const map = el('div', {class: 'card'});
   panel.append(map, card);
   function drawMap(l) {
-    const buffers = [];
-    for (const i of range(l.pipelined ? 2 : 1)) buffers.push([`K${l.pipelined ? i : ''}`, l.k.bytes, 214]);
-    for (const i of range(l.pipelined ? 2 : 1)) buffers.push([`V${l.pipelined ? i : ''}`, l.v.bytes, 30]);
+    const buffers = [], copies = range(l.pipelined ? 2 : 1), groups = range(l.groups_kv);
+    const name = (letter, copy, group) => letter + (l.pipelined ? copy : '') + (l.groups_kv > 1 ? ' of group ' + group : '');
+    for (const [letter, tile, h] of [['K', l.k, 214], ['V', l.v, 30]])
+      for (const copy of copies) for (const group of groups) buffers.push([name(letter, copy, group), tile.bytes, h]);
+    const rest = l.lds_bytes - buffers.reduce((sum, b) => sum + b[1], 0);
+    if (rest > 0) buffers.push(['exchange and gaps', rest, 120]);
     const total = l.chip_lds_bytes, width = 1000;
     const picture = svg('svg', {viewBox: `0 0 ${width} 46`, width: '100%', height: 60, preserveAspectRatio: 'none', role: 'img', 'aria-label': `LDS of a workgroup: ${buffers.map(b => b[0] + ' ' + number(b[1]) + ' bytes').join(', ')}`});
     let at = 0;
     picture.append(svg('rect', {x: 0, y: 0, width, height: 46, rx: 6, style: 'fill:var(--track)'}));
     buffers.forEach(([, bytes, h], i) => { const w = bytes / total * width; picture.append(svg('rect', {x: at, y: 0, width: w, height: 46, class: 'cell', style: color(h, i % 2)})); at += w; });
-    const raw = (l.k.columns + l.v.columns) * l.tile_kv * l.element_bytes * (l.pipelined ? 2 : 1);
+    const padding = (l.k.bytes + l.v.bytes - (l.k.columns + l.v.columns) * l.tile_kv * l.element_bytes) * copies.length * groups.length;
     map.replaceChildren(el('h2', {}, 'LDS of a workgroup'), picture,
       el('div', {class: 'legend'}, buffers.map(([n, bytes, h], i) => el('span', {}, svg('svg', {width: 12, height: 12}, svg('rect', {width: 12, height: 12, rx: 3, style: color(h, i % 2)})), `${n}: ${number(bytes)} bytes`)),
         el('span', {}, el('span', {class: 'dot', style: '--c:var(--track)'}), `free: ${number(total - l.lds_bytes)} of ${number(total)} bytes`)),
       el('p', {class: 'note'}, `${l.pipelined ? 'Double buffered: while one tile is multiplied the next arrives by DMA. ' : ''}` +
-        (l.lds_bytes > raw ? `${number(l.lds_bytes - raw)} bytes are padding that moves rows to other banks.` : 'No padding: chunks are swizzled by the row instead.')));
+        (padding > 0 ? `${number(padding)} bytes are padding that moves rows to other banks.` : 'No padding: chunks are swizzled by the row instead.')));
   }
   function draw() {
     const l = data.layouts[state.kernel], isV = state.tile === 'v', tile = l[state.tile], bytes = l.element_bytes, chunk = 16 / bytes;
@@ -512,7 +516,7 @@ function lds(panel) {
     // Banks in groups of 16 bytes.
     const slots = l.lds_banks / 4, cols = tile.columns / chunk, where = (row, col) => apply(tile.layout, {row, col})[0] * bytes;
     const writer = new Map();
-    for (const wave of range(8)) for (const instr of range(tile.instructions)) for (const lane of range(64)) {
+    for (const wave of range(l.tile_waves)) for (const instr of range(tile.instructions)) for (const lane of range(64)) {
       const [row, col] = apply(tile.staging, {lane, wave, instr});
       // By LDS offset: a DMA writes its lanes one behind the other.
       const id = Math.floor(where(row, col) / 16);

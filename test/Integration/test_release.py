@@ -54,5 +54,8 @@ def test_a_package_that_names_its_build_is_refused(tmp_path):
         made.refuse_paths(package)
 
 
-def test_the_changelog_speaks_of_this_version():
-    assert f"\n## {release.version(ROOT)}" in (ROOT / "CHANGELOG.md").read_text()
+def test_every_place_has_the_version_of_the_cmake_project():
+    number = release.version(ROOT)
+    assert f"\n## {number}" in (ROOT / "CHANGELOG.md").read_text()
+    assert f'\nversion = "{number}"' in (ROOT / "python/pyproject.toml").read_text()
+    assert f'\n__version__ = "{number}"' in (ROOT / "python/attn_mlir/__init__.py").read_text()
