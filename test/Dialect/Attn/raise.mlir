@@ -286,3 +286,43 @@ func.func @loop(%q: tensor<16x8xf32>, %k: tensor<8x16xf32>, %vs: tensor<4x16x8xf
   }
   return %r : tensor<4x16x8xf32>
 }
+
+// -----
+
+// A batch of any size, collapsed with the heads; no reshape is left.
+// REMARK: raised to attn.attention
+// CHECK-LABEL: func @repeated_heads
+// CHECK-SAME: (%[[Q:[^:]*]]: {{[^%]*}}, %[[K:[^:]*]]: {{[^%]*}}, %[[V:[^:]*]]: {{[^%]*}})
+// CHECK-NOT: shape
+// CHECK: %[[O:.*]] = attn.attention ins(%[[Q]], %[[K]], %[[V]] : tensor<?x4x8x16xf32>, tensor<?x2x10x16xf32>, tensor<?x2x10x16xf32>)
+// CHECK-NEXT: return %[[O]]
+func.func @repeated_heads(%q: tensor<?x4x8x16xf32>, %k: tensor<?x2x10x16xf32>, %v: tensor<?x2x10x16xf32>) -> tensor<?x4x8x16xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %zero = arith.constant 0.0 : f32
+  %b = tensor.dim %q, %c0 : tensor<?x4x8x16xf32>
+  %n = arith.muli %b, %c4 : index
+  %ke = tensor.empty(%b) : tensor<?x2x2x10x16xf32>
+  %kb = linalg.generic {indexing_maps = [affine_map<(a, h, g, s, d) -> (a, h, s, d)>, affine_map<(a, h, g, s, d) -> (a, h, g, s, d)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%k : tensor<?x2x10x16xf32>) outs(%ke : tensor<?x2x2x10x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<?x2x2x10x16xf32>
+  %vb = linalg.generic {indexing_maps = [affine_map<(a, h, g, s, d) -> (a, h, s, d)>, affine_map<(a, h, g, s, d) -> (a, h, g, s, d)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]} ins(%v : tensor<?x2x10x16xf32>) outs(%ke : tensor<?x2x2x10x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<?x2x2x10x16xf32>
+  %qc = tensor.collapse_shape %q [[0, 1], [2], [3]] : tensor<?x4x8x16xf32> into tensor<?x8x16xf32>
+  %kc = tensor.collapse_shape %kb [[0, 1, 2], [3], [4]] : tensor<?x2x2x10x16xf32> into tensor<?x10x16xf32>
+  %vc = tensor.collapse_shape %vb [[0, 1, 2], [3], [4]] : tensor<?x2x2x10x16xf32> into tensor<?x10x16xf32>
+  %te = tensor.empty(%n) : tensor<?x16x10xf32>
+  %kt = linalg.transpose ins(%kc : tensor<?x10x16xf32>) outs(%te : tensor<?x16x10xf32>) permutation = [0, 2, 1]
+  %se = tensor.empty(%n) : tensor<?x8x10xf32>
+  %sz = linalg.fill ins(%zero : f32) outs(%se : tensor<?x8x10xf32>) -> tensor<?x8x10xf32>
+  %s = linalg.batch_matmul ins(%qc, %kt : tensor<?x8x16xf32>, tensor<?x16x10xf32>) outs(%sz : tensor<?x8x10xf32>) -> tensor<?x8x10xf32>
+  %p = linalg.softmax dimension(2) ins(%s : tensor<?x8x10xf32>) outs(%se : tensor<?x8x10xf32>) -> tensor<?x8x10xf32>
+  %oe = tensor.empty(%n) : tensor<?x8x16xf32>
+  %oz = linalg.fill ins(%zero : f32) outs(%oe : tensor<?x8x16xf32>) -> tensor<?x8x16xf32>
+  %o = linalg.batch_matmul ins(%p, %vc : tensor<?x8x10xf32>, tensor<?x10x16xf32>) outs(%oz : tensor<?x8x16xf32>) -> tensor<?x8x16xf32>
+  %r = tensor.expand_shape %o [[0, 1], [2], [3]] output_shape [%b, 4, 8, 16] : tensor<?x8x16xf32> into tensor<?x4x8x16xf32>
+  return %r : tensor<?x4x8x16xf32>
+}

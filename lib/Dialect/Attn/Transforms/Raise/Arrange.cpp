@@ -129,16 +129,27 @@ Value attn::arrange(OpBuilder &builder, Location loc, Value tensor,
   unsigned group = 0, place = 0;
   bool started = false;
   for (auto [dim, digits] : llvm::enumerate(dims)) {
-    perDim.push_back(std::max<size_t>(digits.size(), 1));
+    size_t first = entries.size();
     for (const Digit &digit : digits) {
       Entry entry = locate(digit, groups);
-      if (digits.size() == 1)
-        entry.size = type.getDimSize(dim);
+      bool stays = entries.size() > first && entry.group == group &&
+                   entry.place == place + 1;
       group = entry.group;
       place = entry.place;
       started = true;
-      entries.push_back(entry);
+      if (!stays) {
+        entries.push_back(entry);
+        continue;
+      }
+      // What stays together needs no dim of its own.
+      int64_t &size = entries.back().size;
+      bool dynamic =
+          ShapedType::isDynamic(size) || ShapedType::isDynamic(digit.size);
+      size = dynamic ? ShapedType::kDynamic : size * digit.size;
     }
+    perDim.push_back(std::max<size_t>(entries.size() - first, 1));
+    if (entries.size() == first + 1)
+      entries.back().size = type.getDimSize(dim);
     if (!digits.empty())
       continue;
     unsigned next = started ? group + 1 : 0;
