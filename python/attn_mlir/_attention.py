@@ -289,12 +289,12 @@ def compile(  # noqa: A001 (the name is the point)
     """Compiles an attention without running it.
 
     Args:
-      q, k, v: arrays, or `TensorSpec`s where there are none yet.
+      q, k, v: arrays, or a `TensorSpec` each where there are none yet.
       device, chip: as for `attention`; a chip alone compiles for it, wherever it will run.
       dynamic: whether batch and lengths are left open. False compiles for these sizes only,
         which may save the last tile's masks.
       options: all other arguments of `attention` but `out` and `lse`; arrays may be
-        `TensorSpec`s if q, k and v are.
+        of type `TensorSpec` if q, k and v are.
 
     Returns:
       A `CompiledAttention`: callable, and with .asm, .hsaco, .manifest, .stages, .report.
