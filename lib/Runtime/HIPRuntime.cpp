@@ -33,10 +33,17 @@ Expected<Runtime> Runtime::load() {
   SmallVector<std::string> candidates = listCandidates();
   void *library = nullptr;
   std::string path, reason;
+  // A process has one HIP runtime: the one that is there, perhaps PyTorch's.
   for (const std::string &candidate : candidates) {
-    library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
     path = candidate;
+    if ((library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_NOLOAD)))
+      break;
+  }
+  for (const std::string &candidate : candidates) {
     if (library)
+      break;
+    path = candidate;
+    if ((library = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL)))
       break;
     // A library that is there but does not load says more than one that is not.
     std::string message = dlerror();

@@ -15,6 +15,7 @@
 #include "attn/Runtime/EmulatorDevice.h"
 #include "attn/Runtime/HIPDevice.h"
 #include "gtest/gtest.h"
+#include <dlfcn.h>
 
 using namespace llvm;
 using namespace attn;
@@ -209,6 +210,15 @@ TEST(HIPDeviceTest, KeepsTheCurrentDevice) {
   EXPECT_EQ(runtime->GetDevice(&current), 0);
   EXPECT_EQ(current, 1);
   EXPECT_EQ(runtime->SetDevice(0), 0);
+}
+
+// With PyTorch there is a runtime in the process that no path leads to.
+TEST(HIPDeviceTest, TakesTheRuntimeThatIsThere) {
+  ASSERT_NE(dlopen(ATTN_STAND_IN, RTLD_NOW | RTLD_LOCAL), nullptr);
+  ASSERT_EQ(unsetenv("ATTN_HIP_LIBRARY"), 0);
+  auto device = HIPDevice::create(1);
+  ASSERT_TRUE(bool(device)) << toString(device.takeError());
+  EXPECT_EQ((*device)->getChip(), "gfx950");
 }
 
 // Nor does an error of ours stay behind for it to find.
