@@ -7,6 +7,8 @@ import json
 import math
 from typing import Any, Sequence
 
+import numpy as np
+
 from ._arrays import FLOATS, Numpy, Torch, is_array, namespace_of
 
 LAYOUTS = {
@@ -23,6 +25,8 @@ LSE_LAYOUTS = {
 # Sizes that a program is compiled for; it serves every other size.
 _STATIC = {"Hq", "Hk", "Hv", "D", "Dv"}
 _LARGEST = 2**31 - 1
+_LARGEST_F32 = float(np.finfo(np.float32).max)
+_SMALLEST_F32 = float(np.finfo(np.float32).tiny)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -353,7 +357,7 @@ class Problem:
     def _set_scores(
         self, causal: Any, window: Any, sink_tokens: Any, scale: Any, softcap: Any
     ) -> None:
-        if not isinstance(causal, bool):
+        if not isinstance(causal, (bool, np.bool_)):
             raise ValueError(f"causal: expects True or False, got {causal!r}")
         if causal:
             self.options["causal"] = True
@@ -388,8 +392,10 @@ class Problem:
             self.options["scale"] = _finite("scale", scale)
         if softcap is not None:
             value = _finite("softcap", softcap)
-            if value <= 0:
-                raise ValueError(f"softcap: expects a positive number or None, got {softcap}")
+            if value < _SMALLEST_F32:
+                raise ValueError(
+                    f"softcap: expects a positive number that is normal in f32, or None, got {softcap}"
+                )
             self.options["softcap"] = value
 
     def _add_lengths(
@@ -516,6 +522,6 @@ def _finite(name: str, value: Any) -> float:
         number = float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: expects a number, got {value!r}") from None
-    if not math.isfinite(number):
-        raise ValueError(f"{name}: expects a finite number, got {number}")
+    if not abs(number) <= _LARGEST_F32:
+        raise ValueError(f"{name}: expects a number that is finite in f32, got {number}")
     return number
