@@ -269,12 +269,47 @@ static void testBytes(void) {
   attnProgramDestroy(copy);
 }
 
+static void testQueries(void) {
+  static const char wide[] =
+      DESCRIBE("", "\"softcap\": 2") /* f32 heads of 8 columns */;
+  static const char narrow[] =
+      "func.func @f(%q: memref<1x1x4x3xf16>, %o: memref<1x1x4x3xf16>) {\n"
+      "  attn.attention ins(%q, %q, %q : memref<1x1x4x3xf16>, "
+      "memref<1x1x4x3xf16>, memref<1x1x4x3xf16>) outs(%o : "
+      "memref<1x1x4x3xf16>)\n  return\n}\n";
+  attnCompileOptions options = {sizeof(options), "cpu", NULL, 3};
+  attnBlob blob;
+  expect("describe", attnDescribe(wide, strlen(wide), &blob), ATTN_SUCCESS, "");
+  if (!strstr(attnBlobGetData(blob), "softcap = 2.0")) {
+    printf("the description is another one: %s\n", attnBlobGetData(blob));
+    ++failures;
+  }
+  expect(
+      "supported",
+      attnCheckSupport(attnBlobGetData(blob), attnBlobGetSize(blob), &options),
+      ATTN_SUCCESS, "");
+  attnBlobDestroy(blob);
+  expect("three columns", attnCheckSupport(narrow, strlen(narrow), &options),
+         ATTN_SUCCESS, "");
+  options.target = "gfx942";
+  expect("three columns", attnCheckSupport(narrow, strlen(narrow), &options),
+         ATTN_UNSUPPORTED, "head dims");
+  expect("capabilities", attnGetCapabilities(&blob), ATTN_SUCCESS, "");
+  if (!strstr(attnBlobGetData(blob), attnGetBuildId()) ||
+      !strstr(attnBlobGetData(blob), attnGetProjectVersion())) {
+    printf("capabilities lack the version: %s\n", attnBlobGetData(blob));
+    ++failures;
+  }
+  attnBlobDestroy(blob);
+}
+
 int main(void) {
   testDescriptions();
   testTexts();
   testDevices();
   testLaunches();
   testBytes();
+  testQueries();
   /* Destroying nothing is nothing. */
   attnResultDestroy(NULL);
   attnBlobDestroy(NULL);

@@ -21,7 +21,7 @@ def run_c(tmp_path_factory):
         program = folder / source.stem
         if not program.exists():
             command = ["clang-22", *FLAGS, f"-I{ROOT / 'include'}", source, "-o", program]
-            subprocess.run([*command, LIBRARY, "-lm"], check=True)
+            subprocess.run([*command, LIBRARY, "-lm", "-pthread"], check=True)
         env = dict(os.environ, LD_LIBRARY_PATH=str(LIBRARY.parent))
         done = subprocess.run(
             [program, *arguments], check=False, capture_output=True, text=True, env=env
@@ -41,6 +41,10 @@ def test_attention_with_lse_from_c(run_c, where, monkeypatch):
 
 def test_wrong_inputs_from_c(run_c):
     assert run_c("test/CAPI/errors.c") == ""
+
+
+def test_threads_from_c(run_c):
+    assert run_c("test/CAPI/threads.c") == ""
 
 
 def test_only_attn_symbols_are_exported():

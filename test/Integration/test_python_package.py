@@ -66,9 +66,18 @@ def test_wheel_is_reproducible(wheel, tmp_path):
     assert hashlib.sha256(again.read_bytes()).digest() == hashlib.sha256(wheel.read_bytes()).digest()
 
 
+def python_fences(page):
+    text = (ROOT / page).read_text()
+    return "\n".join(re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S))
+
+
+def test_readme_runs_in_a_fresh_environment(python, tmp_path):
+    printed = run(python, python_fences("README.md"), tmp_path)
+    assert printed.startswith("attention for gfx950: q ?x8x?x64xf16")
+
+
 def test_the_page_runs_in_a_fresh_environment(python, tmp_path):
-    page = (ROOT / "docs/Python.md").read_text()
-    code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S))
+    code = python_fences("docs/Python.md")
     assert "merge_states" in code and ".stages" in code
     check = "\nassert np.allclose(o, o2, atol=1e-3) and np.allclose(lse, lse2, atol=1e-4)"
     printed = run(python, code + check, tmp_path)
