@@ -13,6 +13,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
+#include <cfloat>
 #include <limits>
 
 using namespace mlir;
@@ -180,22 +181,43 @@ State ForwardKernel::mergeGroups(State state) {
   return state;
 }
 
+Value ForwardKernel::foldSink(Value &maxLog2, Value &total) {
+  Value logit =
+      memref::LoadOp::create(b, argument("sink"), ValueRange{b.toIndex(head)});
+  logit = arith::MulFOp::create(b, logit, b.cf(log2e));
+  // In f32 an empty row's maximum is -inf here where the scale is above 1; a
+  // logit of -inf still is to change nothing.
+  Value old = b.fmax(maxLog2, b.cf(-FLT_MAX));
+  maxLog2 = b.fmax(old, logit);
+  auto weight = [&](Value x) {
+    return b.exp2(arith::SubFOp::create(b, x, maxLog2));
+  };
+  Value factor = weight(old);
+  total = b.fma(total, factor, weight(logit));
+  return factor;
+}
+
 void ForwardKernel::epilogue(const State &state) {
   Value total = b.joinHalves(state.sum, [&](Value x, Value y) -> Value {
     return arith::AddFOp::create(b, x, y);
   });
   if (c.exchangesP)
     total = addShares(total);
+  Value maxLog2 = arith::NegFOp::create(b, toLog2(state.nm)), factor;
+  if (argument("sink"))
+    factor = foldSink(maxLog2, total);
   // No key at all: l = 0, O = 0, LSE = m + log2(0) = -inf.
   Value isEmpty =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, total, b.cf(0));
-  Value inverse = arith::SelectOp::create(
-      b, isEmpty, b.cf(0), ROCDL::ROCDLRcp::create(b, b.f32, total));
+  Value inverse = ROCDL::ROCDLRcp::create(b, b.f32, total);
+  if (factor)
+    inverse = arith::MulFOp::create(b, inverse, factor);
+  inverse = arith::SelectOp::create(b, isEmpty, b.cf(0), inverse);
   if (lse) {
-    Value value = arith::SubFOp::create(
-        b, ROCDL::ROCDLLog::create(b, b.f32, total), toLog2(state.nm));
+    Value value = arith::AddFOp::create(
+        b, ROCDL::ROCDLLog::create(b, b.f32, total), maxLog2);
     if (op.getLseBaseOrDefault() == LseBase::e)
-      value = arith::MulFOp::create(b, value, b.cf(0.69314718055994531));
+      value = arith::MulFOp::create(b, value, b.cf(1 / log2e));
     if (Value isPad = isPadRow())
       value = arith::SelectOp::create(
           b, isPad, b.cf(-std::numeric_limits<float>::infinity()), value);

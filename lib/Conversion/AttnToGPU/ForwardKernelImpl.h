@@ -14,6 +14,8 @@
 
 namespace mlir::attn {
 
+inline constexpr double log2e = 1.4426950408889634;
+
 /// What a row keeps between tiles; lanes of one row hold half a row each.
 struct State {
   Value nm;       ///< f32, minus the maximum (`exponent` tells its units)
@@ -34,12 +36,10 @@ struct Probabilities {
 
 /// Which keys rows see: row i, at i + off on the diagonal, those in
 /// [max(0, i + off - left), min(Skv, i + off + right + 1)), and of the keys
-/// before them the first `sinkTokens`. A tile is 64 keys (or 32); lanes compare
-/// with their bounds less `heldKey`.
+/// before them the first `sinkTokens`.
 struct VisibleKeys {
-  Value first; ///< i32, of the lane's row, less `heldKey`; null without a left
-               ///< bound
-  Value limit; ///< i32, behind the last one, less `heldKey`
+  std::optional<int64_t> left, right;
+  Value off; ///< i32; null without bounds
   int64_t sinkTokens = 0;
   /// i32, tiles of which every row of the wave sees all keys:
   /// [wholeFirst, wholeLimit). wholeFirst is null if it is 0.
@@ -64,8 +64,13 @@ public:
 private:
   // Set-up.
   void readProblem();
+  /// q_offset - kv_offset, within +-2^29; null if neither is given.
+  Value explicitOffset();
   /// Fills `visible` and `tiles` from lengths, rows, diagonal and windows.
   void findVisibleKeys();
+  /// The first key that a row sees, and the one behind the last.
+  Value firstKey(Value row);
+  Value keyLimit(Value row);
   /// The kernel's argument of that name, null if the op has no such operand.
   Value argument(llvm::StringRef name);
   Value dim(Value memref, unsigned index);
@@ -78,8 +83,11 @@ private:
     return func
         .getWorkgroupAttributions()[c.pipelined ? 2 * isV + parity : isV];
   }
-  /// Q's fragments, of the other sign if `negative`.
-  Values loadQ(bool negative);
+  /// Sets `scale`; returns the sign bits, in a dword of Q, that the scale flips
+  /// (null: none).
+  Value readScale();
+  /// Q's fragments, those sign bits flipped.
+  Values loadQ(Value signs);
 
   // The workgroup's sequence: these set what is listed below and return the
   // number of the tile of rows, in the sequence.
@@ -149,9 +157,9 @@ private:
   Values fragments(ArrayRef<Value> packed);
   /// The tile of keys that the wave's loop takes as its tile number `tile`.
   Value keyTile(Value tile);
-  /// The first key of a tile that a lane holds.
-  Value heldKey() {
-    Value held = b.shiftLeft(b.half, 2);
+  /// The first key of a tile that a lane of that half-wave holds.
+  Value heldKey(Value half) {
+    Value held = b.shiftLeft(half, 2);
     return c.exchangesP ? b.addi(held, b.muli(b.share, c.getWaveKeys())) : held;
   }
   /// Is the tile not whole for some row of the wave?
@@ -196,6 +204,8 @@ private:
   /// What the groups of waves that share rows have, in all of them.
   State mergeGroups(State state);
   void epilogue(const State &state);
+  /// Lets the sink's logit join maximum and sum; returns the factor for O.
+  Value foldSink(Value &maxLog2, Value &total);
   void storeO(ArrayRef<Value> acc, Value inverse);
   /// Is a lane's row one that only pads the sequence? Null if there are none.
   Value isPadRow();

@@ -9,15 +9,18 @@
 #include "ForwardKernelImpl.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
 
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Lengths and offsets of the diagonal stay within +-2^29, so that a window
-/// below this can be added to a position; a wider one bounds nothing.
-static constexpr int64_t unboundedWindow = int64_t(1) << 30;
+/// Lengths and offsets of the diagonal stay within this, so that a smaller
+/// window than the other can be added to a position; a wider one bounds
+/// nothing.
+static constexpr int64_t maxPosition = int64_t(1) << 29,
+                         unboundedWindow = 2 * maxPosition;
 
 /// The bound, or none.
 static std::optional<int64_t> getWindow(uint64_t attribute) {
@@ -27,57 +30,85 @@ static std::optional<int64_t> getWindow(uint64_t attribute) {
   return window;
 }
 
+Value ForwardKernel::firstKey(Value row) {
+  return arith::MaxSIOp::create(
+      b, b.addi(b.addi(row, visible.off), -*visible.left), b.c32(0));
+}
+
+Value ForwardKernel::keyLimit(Value row) {
+  if (!visible.right)
+    return lenKV;
+  return b.mins(lenKV, b.addi(row, b.addi(visible.off, *visible.right + 1)));
+}
+
+Value ForwardKernel::explicitOffset() {
+  auto get = [&](StringRef name) -> Value {
+    Value given = argument(name);
+    if (!given)
+      return {};
+    if (isa<MemRefType>(given.getType()))
+      given = memref::LoadOp::create(b, given, ValueRange{b.toIndex(batch)});
+    if (given.getType().isIndex())
+      return arith::IndexCastOp::create(b, b.getI64Type(), given);
+    if (given.getType() == b.i32)
+      return arith::ExtSIOp::create(b, b.getI64Type(), given);
+    return given;
+  };
+  Value off = get("q_offset");
+  if (Value kv = get("kv_offset")) {
+    Value zero = arith::ConstantIntOp::create(b, b.getI64Type(), 0);
+    off = arith::SubIOp::create(b, off ? off : zero, kv);
+  }
+  if (!off)
+    return {};
+  auto bound = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(b, b.getI64Type(), value);
+  };
+  off = arith::MinSIOp::create(b, off, bound(maxPosition));
+  off = arith::MaxSIOp::create(b, off, bound(-maxPosition));
+  return b.uniform(arith::TruncIOp::create(b, b.i32, off));
+}
+
 void ForwardKernel::findVisibleKeys() {
-  std::optional<int64_t> left = getWindow(op.getWindowLeft()),
-                         right = getWindow(op.getWindowRight());
-  if (op.getCausal())
-    right = 0;
-  Value off;
-  if (left || right)
-    off = op.getDiagonalAlignmentOrDefault() == DiagonalAlignment::top_left
+  visible.left = getWindow(op.getWindowLeft());
+  visible.right = op.getCausal() ? 0 : getWindow(op.getWindowRight());
+  if (visible.left || visible.right) {
+    visible.off = explicitOffset();
+    if (!visible.off)
+      visible.off =
+          op.getDiagonalAlignmentOrDefault() == DiagonalAlignment::top_left
               ? b.c32(0)
               : b.createOrFold<arith::SubIOp>(lenKV, lenQ);
-  auto first = [&](Value row) -> Value {
-    Value key = b.addi(b.addi(row, off), -*left);
-    return arith::MaxSIOp::create(b, key, b.c32(0));
-  };
-  auto limit = [&](Value row) -> Value {
-    if (!right)
-      return lenKV;
-    return b.mins(lenKV, b.addi(row, b.addi(off, *right + 1)));
-  };
+  }
   int64_t log2 = llvm::Log2_64(c.tileKV);
   auto tilesBelow = [&](Value key) {
     return b.shiftRight(b.addi(key, c.tileKV - 1), log2);
   };
 
-  Value row = b.addi(row0, b.column), held = heldKey();
-  visible.limit = arith::SubIOp::create(b, limit(row), held);
-  visible.wholeLimit = b.shiftRight(limit(row0), log2);
+  visible.wholeLimit = b.shiftRight(keyLimit(row0), log2);
   Value lastRow = b.mins(b.addi(firstRow, c.getTileQ() - 1), b.addi(lenQ, -1));
-  tiles = arith::MaxSIOp::create(b, tilesBelow(limit(lastRow)), b.c32(0));
+  tiles = arith::MaxSIOp::create(b, tilesBelow(keyLimit(lastRow)), b.c32(0));
   if (hasPadRows) // a tile of nothing else sees no key
     tiles = arith::SelectOp::create(
         b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, firstRow, lenQ),
         tiles, b.c32(0));
   APInt length;
-  visible.hasMask = left || right ||
+  visible.hasMask = visible.left || visible.right ||
                     !matchPattern(lenKV, m_ConstantInt(&length)) ||
                     length.getSExtValue() % c.getRoundKeys() != 0;
   auto shareOut = [&] {
     tiles =
         b.shiftRight(b.addi(tiles, c.groupsKV - 1), llvm::Log2_64(c.groupsKV));
   };
-  if (!left)
+  if (!visible.left)
     return shareOut();
-  visible.first = arith::SubIOp::create(b, first(row), held);
-  visible.wholeFirst = tilesBelow(first(b.addi(row0, rowsPerWave - 1)));
+  visible.wholeFirst = tilesBelow(firstKey(b.addi(row0, rowsPerWave - 1)));
   visible.sinkTokens = op.getSinkTokens();
   visible.sinkTiles = llvm::divideCeil(visible.sinkTokens, c.tileKV);
   // Tiles of sink tokens, if there are so many tiles, then those that the first
   // row's window begins with.
   Value kept = b.mins(tiles, b.c32(visible.sinkTiles));
-  Value begin = b.shiftRight(first(firstRow), log2);
+  Value begin = b.shiftRight(firstKey(firstRow), log2);
   visible.skipped = b.uniform(arith::SubIOp::create(
       b, arith::MaxSIOp::create(b, b.mins(begin, tiles), kept), kept));
   tiles = arith::SubIOp::create(b, tiles, visible.skipped);
@@ -113,14 +144,21 @@ Values ForwardKernel::select(ArrayRef<Value> scores, Value tile) {
   LinearLayout layout = getAccumulatorLayout();
   // Pinned: LLVM would keep the differences in VGPRs and update them every
   // tile.
-  Value start = b.muli(b.pinScalar(keyTile(tile)), c.tileKV), limit, first,
-        sinks;
-  limit = arith::SubIOp::create(b, visible.limit, start);
-  if (visible.first)
-    first = arith::SubIOp::create(b, visible.first, start);
+  Value start = b.muli(b.pinScalar(keyTile(tile)), c.tileKV);
+  Value lane = b.recomputeLane();
+  Value row =
+      b.addi(row0, arith::AndIOp::create(b, lane, b.c32(rowsPerWave - 1)));
+  // Bounds less the first key that the lane holds of the tile.
+  Value half = arith::ShRUIOp::create(b, lane, b.c32(5));
+  Value held = b.addi(start, heldKey(half));
+  auto fromHeld = [&](Value key) -> Value {
+    return arith::SubIOp::create(b, key, held);
+  };
+  Value limit = fromHeld(keyLimit(row)), first, sinks;
+  if (visible.left)
+    first = fromHeld(firstKey(row));
   if (visible.sinkTokens)
-    sinks = arith::SubIOp::create(b, b.c32(visible.sinkTokens),
-                                  b.addi(start, heldKey()));
+    sinks = fromHeld(b.c32(visible.sinkTokens));
   auto compare = [&](arith::CmpIPredicate predicate, Value bound,
                      int64_t key) -> Value {
     return arith::CmpIOp::create(b, predicate, bound, b.c32(key));

@@ -145,17 +145,35 @@ void ForwardKernel::readProblem() {
 
   findVisibleKeys();
 
+  queries = loadQ(readScale());
+}
+
+Value ForwardKernel::readScale() {
   // The scale's sign goes into Q (exact), so that the scaled maximum is the
   // maximum. A scale of 0 becomes the least normal number: finite scores below
   // 1e30 keep weight 1, and a hidden key's -inf still hides it.
+  if (Value given = argument("scale_value")) {
+    Value bits = arith::BitcastOp::create(b, b.i32, given);
+    Value magnitude = arith::AndIOp::create(b, bits, b.c32(0x7fffffff));
+    Value log2 = arith::MulFOp::create(
+        b, arith::BitcastOp::create(b, b.f32, magnitude), b.cf(log2e));
+    log2 = arith::MaxNumFOp::create(b, log2, b.cf(FLT_MIN));
+    scale = arith::BitcastOp::create(
+        b, b.f32, b.uniform(arith::BitcastOp::create(b, b.i32, log2)));
+    int32_t signs =
+        c.kind == ElementKind::F32 ? 0x80000000 : int32_t(0x80008000);
+    return arith::AndIOp::create(b, b.shiftRight(bits, 31), b.c32(signs));
+  }
   double factor = op.getScale() ? op.getScale()->convertToDouble()
                                 : 1 / std::sqrt(double(c.headDimQK));
-  double magnitude = std::fabs(factor) * 1.4426950408889634;
+  double magnitude = std::fabs(factor) * log2e;
   scale = b.cf(std::max(magnitude, double(FLT_MIN)));
-  queries = loadQ(factor < 0);
+  if (factor >= 0)
+    return {};
+  return b.c32(c.kind == ElementKind::F32 ? 0x80000000 : int32_t(0x80008000));
 }
 
-Values ForwardKernel::loadQ(bool negative) {
+Values ForwardKernel::loadQ(Value signs) {
   LinearLayout layout = getOperandLayout(c.getElementBytes());
   Values result;
   int64_t fragment = c.getFragment();
@@ -163,8 +181,8 @@ Values ForwardKernel::loadQ(bool negative) {
     auto [col, more] = b.locate(layout, "col", {"lane"}, {{"step", step}});
     Value x = b.read(q, {row0, b.locate(layout, "row", {"lane"}, {}).first},
                      b.addi(col, more), more + fragment, fragment);
-    if (negative)
-      x = b.negate(x);
+    if (signs)
+      x = b.flipSigns(x, signs);
     result.push_back(x);
   }
   return result;

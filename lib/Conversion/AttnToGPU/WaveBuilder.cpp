@@ -147,6 +147,15 @@ Value WaveBuilder::toIndex(Value a) {
   return createOrFold<arith::IndexCastOp>(getIndexType(), a);
 }
 
+Value WaveBuilder::recomputeLane() {
+  // Pinned, or LLVM would hoist it.
+  Value all = c32(-1), zero = pinScalar(c32(0));
+  return ROCDL::MbcntHiOp::create(
+      *this, i32, all,
+      ROCDL::MbcntLoOp::create(*this, i32, all, zero, ArrayAttr(), ArrayAttr()),
+      ArrayAttr(), ArrayAttr());
+}
+
 Value WaveBuilder::inEntry(llvm::function_ref<Value()> emit) {
   if (getInsertionBlock() == entryEnd->getBlock())
     return emit();
@@ -531,14 +540,10 @@ Value WaveBuilder::element(Value vector, int64_t i) {
   return vector::ExtractOp::create(*this, vector, ArrayRef<int64_t>{i});
 }
 
-Value WaveBuilder::negate(Value fragment) {
+Value WaveBuilder::flipSigns(Value fragment, Value signs) {
   // On whole dwords: LLVM would redo a floating-point negation at every use.
   auto dwords = VectorType::get(4, i32);
-  int32_t signs =
-      config.kind == ElementKind::F32 ? 0x80000000 : int32_t(0x80008000);
-  Value mask = arith::ConstantOp::create(
-      *this,
-      DenseElementsAttr::get(dwords, getI32IntegerAttr(signs).getValue()));
+  Value mask = vector::BroadcastOp::create(*this, dwords, signs);
   Value bits = vector::BitCastOp::create(*this, dwords, fragment);
   return vector::BitCastOp::create(*this, fragmentType,
                                    arith::XOrIOp::create(*this, bits, mask));

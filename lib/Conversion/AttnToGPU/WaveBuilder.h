@@ -71,6 +71,8 @@ public:
   /// A uniform value that LLVM may have computed in a vector register.
   Value uniform(Value a);
   Value toIndex(Value a);
+  /// `lane` again, without a register that holds it until here.
+  Value recomputeLane();
   /// Runs `emit` with the insertion point in the entry block.
   Value inEntry(llvm::function_ref<Value()> emit);
   /// Variable and constant part of output `out` of `layout` at `constants`;
@@ -127,8 +129,8 @@ public:
   Value exp2(Value a);
   Value fmax(Value a, Value b);
   Value element(Value vector, int64_t i);
-  /// Flips the signs of a fragment.
-  Value negate(Value fragment);
+  /// Flips the bits `signs` (i32) of every dword of a fragment.
+  Value flipSigns(Value fragment, Value signs);
   Value zeroAcc();
   /// Two f32 -> what P keeps of them: one dword of two elements (i32), or for
   /// f32 the two values.
