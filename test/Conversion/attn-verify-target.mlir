@@ -48,10 +48,18 @@ func.func @stride(%q: memref<1x2x16x64xf16, strided<[4096, 2048, 65, 1]>>, %k: m
 
 // -----
 
-func.func @softcap(%q: tensor<1x2x16x64xf16>, %k: tensor<1x2x16x64xf16>, %v: tensor<1x2x16x64xf16>, %o: tensor<1x2x16x64xf16>) -> tensor<1x2x16x64xf16> {
-  // expected-error @+1 {{expects no softcap on gfx942; use attn-to-cpu}}
-  %0 = attn.attention ins(%q, %k, %v : tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16>) outs(%o : tensor<1x2x16x64xf16>) {softcap = 3.0 : f64}
+func.func @bias(%q: tensor<1x2x16x64xf16>, %b: tensor<16x16xf64>, %o: tensor<1x2x16x64xf16>) -> tensor<1x2x16x64xf16> {
+  // expected-error @+1 {{expects bias element type to be one of f16, bf16, f32 on gfx942, but got 'f64'; convert with arith.truncf before the op}}
+  %0 = attn.attention ins(%q, %q, %q : tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16>) bias(%b : tensor<16x16xf64>) outs(%o : tensor<1x2x16x64xf16>)
   return %0 : tensor<1x2x16x64xf16>
+}
+
+// -----
+
+func.func @bias_space(%q: memref<1x2x16x64xf16>, %b: memref<16x16xf32, 3>, %o: memref<1x2x16x64xf16>) {
+  // expected-error @+1 {{expects operands in global memory on gfx942, but got memory space 3 : i64; copy the operand to global memory}}
+  attn.attention ins(%q, %q, %q : memref<1x2x16x64xf16>, memref<1x2x16x64xf16>, memref<1x2x16x64xf16>) bias(%b : memref<16x16xf32, 3>) outs(%o : memref<1x2x16x64xf16>)
+  return
 }
 
 // -----

@@ -45,6 +45,12 @@ llvm::ArrayRef<KernelKnob> getKernelKnobs();
 /// Bytes of a pool of pages whose distances lanes add up in 32 bits.
 inline constexpr int64_t maxPoolBytes = (int64_t(1) << 32) - (1 << 16);
 
+/// What a kernel does with a score besides scaling it.
+struct ScoreNeeds {
+  int64_t vgprs = 0; ///< that hold a lane's bias and mask of a tile
+  double clocks = 0; ///< of the vector pipe, a score
+};
+
 /// Everything the builder of the forward kernel decides from.
 struct KernelConfig {
   const ChipInfo *chip = nullptr;
@@ -87,6 +93,7 @@ struct KernelConfig {
   /// Bytes that rows of all operands must begin at multiples of: what buffer
   /// instructions can address.
   int64_t rowAlignment = 4;
+  ScoreNeeds scores;
 
   int64_t getTileQ() const {
     return wavesPerGroup / (splitV * groupsKV) * rowsPerWave;
@@ -143,11 +150,10 @@ struct KernelConfig {
 /// The rule. `headDimQK` and `headDimV` are multiples of 8 in 8..256; `shape`
 /// is none where a size is not known. Fails, with the limit and the need, where
 /// the LDS of `chip` is too small or `knobs` asks for what is not legal.
-llvm::Expected<KernelConfig>
-chooseKernelConfig(const ChipInfo &chip, ElementKind kind, int64_t headDimQK,
-                   int64_t headDimV,
-                   const std::optional<LaunchShape> &shape = std::nullopt,
-                   const KernelKnobs &knobs = {});
+llvm::Expected<KernelConfig> chooseKernelConfig(
+    const ChipInfo &chip, ElementKind kind, int64_t headDimQK, int64_t headDimV,
+    const std::optional<LaunchShape> &shape = std::nullopt,
+    const KernelKnobs &knobs = {}, const ScoreNeeds &scores = {});
 
 } // namespace mlir::attn
 

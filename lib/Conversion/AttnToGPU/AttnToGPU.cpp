@@ -86,10 +86,15 @@ void Lowering::launch(gpu::GPUFuncOp kernel, ArrayRef<KernelOperand> operands) {
 /// Types say nothing about addresses and dynamic strides, so the function's
 /// arguments do, for launches to check.
 void Lowering::setAlignments() {
-  if (config.getElementBytes() >= rowAlignment)
-    return;
-  for (Value operand :
-       {op.getQuery(), op.getKey(), op.getValue(), op.getOutputInit()}) {
+  SmallVector<Value> operands = {op.getQuery(), op.getKey(), op.getValue(),
+                                 op.getOutputInit()};
+  for (Value operand : {op.getBias(), op.getMask()})
+    if (operand && getScoreReadWidth(cast<MemRefType>(operand.getType())) > 1)
+      operands.push_back(operand);
+  for (Value operand : operands) {
+    Type element = getElementTypeOrSelf(operand);
+    if (element.getIntOrFloatBitWidth() >= 8 * rowAlignment)
+      continue;
     while (auto view = operand.getDefiningOp<ViewLikeOpInterface>())
       operand = view.getViewSource();
     auto argument = dyn_cast<BlockArgument>(operand);

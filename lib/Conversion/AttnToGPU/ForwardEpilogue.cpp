@@ -204,6 +204,9 @@ void ForwardKernel::epilogue(const State &state) {
   if (c.exchangesP)
     total = addShares(total);
   Value maxLog2 = arith::NegFOp::create(b, toLog2(state.nm)), factor;
+  if (hasCapUnits()) // 1 - 1 / (1 + exp(2 s / cap)) is the rest of tanh
+    maxLog2 = arith::AddFOp::create(
+        b, maxLog2, b.cf(log2e * op.getSoftcap()->convertToDouble()));
   if (argument("sink"))
     factor = foldSink(maxLog2, total);
   // No key at all: l = 0, O = 0, LSE = m + log2(0) = -inf.

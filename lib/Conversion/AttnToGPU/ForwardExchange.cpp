@@ -99,7 +99,7 @@ void ForwardKernel::multiplyShared(State &state, ArrayRef<Values> raw,
   Values after = b.branch(rare, before, [&]() -> Values {
     Value nm = arith::MinNumFOp::create(b, state.nm, otherNm);
     auto factor = [&](Value old) {
-      return b.exp2(arith::SubFOp::create(b, nm, old));
+      return b.exp2(toLog2(arith::SubFOp::create(b, nm, old)));
     };
     Value mine = factor(state.nm), others = factor(otherNm);
     Values result = {nm, arith::MulFOp::create(b, state.sum, mine)};

@@ -27,6 +27,15 @@ namespace mlir::attn {
 /// kernel finds one by name.
 llvm::SmallVector<KernelOperand> getKernelOperands(AttentionOp op);
 
+/// Elements that one read of a bias or mask may take: 4 keys where they are
+/// contiguous and no 4-byte piece straddles the end, of which nothing would be
+/// read; else 1.
+int64_t getScoreReadWidth(MemRefType type);
+
+/// What `op`'s kernel does with a score besides scaling it, per tile of 64
+/// keys.
+ScoreNeeds getScoreNeeds(AttentionOp op, const ChipInfo &chip);
+
 /// Fills the empty `func` with the program for `op`, whose arguments are the
 /// kernel operands. Adds the LDS buffers as workgroup attributions.
 void buildForwardKernel(gpu::GPUFuncOp func, const KernelConfig &config,

@@ -40,6 +40,10 @@ struct Probabilities {
 struct VisibleKeys {
   std::optional<int64_t> left, right;
   Value off; ///< i32; null without bounds
+  /// i32, behind the last key of the lane's row, less the first one it holds of
+  /// a tile. Null with a left bound, where both bounds are computed anew for
+  /// each tile: there is no register for them.
+  Value limit;
   int64_t sinkTokens = 0;
   /// i32, tiles of which every row of the wave sees all keys:
   /// [wholeFirst, wholeLimit). wholeFirst is null if it is 0.
@@ -49,6 +53,22 @@ struct VisibleKeys {
   Value skipped;
   int64_t sinkTiles = 0;
   bool hasMask = true; ///< not all keys of all tiles are visible
+};
+
+/// Bias or mask, for the wave's rows: what a lane reads of a tile.
+struct ScoreOperand {
+  Value run;       ///< memref [elements] from the first row on; null if absent
+  Value lane;      ///< i32, the lane's first element in tile 0
+  Value keyStride; ///< i32, elements from key to key
+  bool hasKeys = false; ///< else one element serves all keys
+  int64_t width = 1;    ///< elements of one read: 4 or 1
+};
+
+/// What a tile's products need to become scores.
+struct ScoreInputs {
+  Values reads; ///< of bias, then of mask
+  Value
+      distance; ///< f32, i + off less the lane's first key; null without ALiBi
 };
 
 /// Builds one kernel. The files Forward*.cpp each hold one job of it.
@@ -69,6 +89,7 @@ private:
   /// Fills `visible` and `tiles` from lengths, rows, diagonal and windows.
   void findVisibleKeys();
   /// The first key that a row sees, and the one behind the last.
+  Value diagonalOffset();
   Value firstKey(Value row);
   Value keyLimit(Value row);
   /// The kernel's argument of that name, null if the op has no such operand.
@@ -125,6 +146,42 @@ private:
   GlobalMatrix slicePool(Value memref, Value head, int64_t columns);
   void stagePaged(bool isV, Value tile, ValueRange pages, Value lds);
 
+  // Scores.
+  bool transformsScores() {
+    return op.getSoftcap() || op.getBias() || op.getMask() ||
+           op.getAlibiSlopes();
+  }
+  /// Are scores kept as products, for which `scale` is all that is to be done?
+  /// Where ALiBi is added it is divided by the scale.
+  bool hasProductUnits();
+  /// Are scores kept as -1 / (1 + exp(2 s / cap)), which softcap alone leaves
+  /// in 16 bits? The other units are natural ones.
+  bool hasCapUnits();
+  /// Does softcap have to be exact for scores far below it?
+  bool isExactCap();
+  /// c tanh(s / c) of products, in the units of scores.
+  Values softcap(ArrayRef<Value> products);
+  /// A capped score, exact also where the score is far below the cap.
+  Value refineCap(Value product, Value capped);
+  /// Visibility is decided after the other steps, where they turn a hidden
+  /// key's -inf into something else (softcap, a bias of NaN). The tiles
+  /// concerned are then computed twice: such keys reach P at first.
+  bool masksLate() { return op.getSoftcap() || op.getBias(); }
+  ScoreOperand scoreOperand(llvm::StringRef name);
+  Values readScoreOperand(const ScoreOperand &operand, Value tile);
+  Value operandElement(const ScoreOperand &operand, ArrayRef<Value> read,
+                       int64_t i);
+  /// Fills `bias`, `mask`, `slope` and `position`.
+  void readScoreProblem();
+  /// What a lane needs of bias and mask for a tile.
+  Values readScoreOperands(Value tile);
+  int64_t countScoreReads() const;
+  /// A tile's products to scores, where something but the scale is applied.
+  Values transform(ArrayRef<Value> products, const ScoreInputs &inputs);
+  Value distance(Value tile);
+  /// Accumulators to scores, hidden ones -inf.
+  Values scoresOf(ArrayRef<Value> acc, Value tile, ArrayRef<Value> reads);
+
   // Pieces of a tile.
   void stage(bool isV, Value tile, ValueRange pages, unsigned parity) {
     if (pageSize)
@@ -146,8 +203,13 @@ private:
                    ArrayRef<Value> acc);
   /// c s - m. In 16 bits one fma, m in scaled log2 units; P is rounded harder
   /// than that anyway. In f32 c (s - m), m a score: exact for the maximum, and
-  /// in error by the difference's last bit only, however large the scores.
+  /// in error by the difference's last bit only, however large the scores. The
+  /// same with a wide bias, of which the lowest finite value must not overflow.
   Value exponent(Value score, Value nm);
+  bool hasNaturalMaximum() {
+    return c.kind == ElementKind::F32 ||
+           (op.getBias() && !getElementTypeOrSelf(op.getBias()).isF16());
+  }
   /// A maximum, or a difference of two, in log2 units.
   Value toLog2(Value m);
   /// p = exp2(c s - m) of `scores`, packed, their sum on top of `sum` (null:
@@ -165,10 +227,13 @@ private:
   /// Is the tile not whole for some row of the wave?
   Value needsMask(Value tile);
   Values select(ArrayRef<Value> scores, Value tile);
-  Values mask(ArrayRef<Value> scores, Value tile);
+  Values hide(ArrayRef<Value> scores, Value tile);
   Probabilities finish(const State &state);
-  /// If anyone voted: raise the maximum, P and its sum anew, O and l along.
-  void repair(State &state, Probabilities &p, Value condition);
+  /// Does P of the tile need a repair: has anyone voted, or are there hidden
+  /// keys in it (see masksLate)?
+  Value needsRepair(const Probabilities &p, Value tile);
+  /// Raises the maximum; P and its sum anew, O and l along.
+  void repair(State &state, Probabilities &p, Value tile, Value condition);
 
   // Exchange of P between two waves that share rows.
   Value exchangeBuffer() { return func.getWorkgroupAttributions().back(); }
@@ -235,9 +300,16 @@ private:
   Value firstRow;    ///< i32, first row of the workgroup
   VisibleKeys visible;
   Value tiles; ///< i32, tiles that each group of waves visits
-  Value scale; ///< f32, |scale| * log2(e), positive
+  ScoreOperand bias, mask;
+  Value slope;      ///< f32, minus the head's ALiBi slope; null without
+  Value position;   ///< i32, i + off less the lane's first key of tile 0
+  Value scoreScale; ///< f32, |scale|, positive; null if products are kept
+  Value scale;      ///< f32, positive: from the units of scores to log2 ones
   Values queries;
 };
+
+/// The scale that the op's type or attribute gives.
+double getScale(AttentionOp op);
 
 /// i1: is any bit of an i64 lane mask set?
 Value isNotZero(WaveBuilder &b, Value mask);

@@ -69,17 +69,21 @@ Value ForwardKernel::explicitOffset() {
   return b.uniform(arith::TruncIOp::create(b, b.i32, off));
 }
 
+Value ForwardKernel::diagonalOffset() {
+  if (visible.off)
+    return visible.off;
+  if (Value given = explicitOffset())
+    return given;
+  if (op.getDiagonalAlignmentOrDefault() == DiagonalAlignment::top_left)
+    return b.c32(0);
+  return b.createOrFold<arith::SubIOp>(lenKV, lenQ);
+}
+
 void ForwardKernel::findVisibleKeys() {
   visible.left = getWindow(op.getWindowLeft());
   visible.right = op.getCausal() ? 0 : getWindow(op.getWindowRight());
-  if (visible.left || visible.right) {
-    visible.off = explicitOffset();
-    if (!visible.off)
-      visible.off =
-          op.getDiagonalAlignmentOrDefault() == DiagonalAlignment::top_left
-              ? b.c32(0)
-              : b.createOrFold<arith::SubIOp>(lenKV, lenQ);
-  }
+  if (visible.left || visible.right)
+    visible.off = diagonalOffset();
   int64_t log2 = llvm::Log2_64(c.tileKV);
   auto tilesBelow = [&](Value key) {
     return b.shiftRight(b.addi(key, c.tileKV - 1), log2);
@@ -100,8 +104,11 @@ void ForwardKernel::findVisibleKeys() {
     tiles =
         b.shiftRight(b.addi(tiles, c.groupsKV - 1), llvm::Log2_64(c.groupsKV));
   };
-  if (!visible.left)
+  if (!visible.left) {
+    visible.limit = arith::SubIOp::create(b, keyLimit(b.addi(row0, b.column)),
+                                          heldKey(b.half));
     return shareOut();
+  }
   visible.wholeFirst = tilesBelow(firstKey(b.addi(row0, rowsPerWave - 1)));
   visible.sinkTokens = op.getSinkTokens();
   visible.sinkTiles = llvm::divideCeil(visible.sinkTokens, c.tileKV);
@@ -145,20 +152,23 @@ Values ForwardKernel::select(ArrayRef<Value> scores, Value tile) {
   // Pinned: LLVM would keep the differences in VGPRs and update them every
   // tile.
   Value start = b.muli(b.pinScalar(keyTile(tile)), c.tileKV);
-  Value lane = b.recomputeLane();
-  Value row =
-      b.addi(row0, arith::AndIOp::create(b, lane, b.c32(rowsPerWave - 1)));
-  // Bounds less the first key that the lane holds of the tile.
-  Value half = arith::ShRUIOp::create(b, lane, b.c32(5));
-  Value held = b.addi(start, heldKey(half));
-  auto fromHeld = [&](Value key) -> Value {
-    return arith::SubIOp::create(b, key, held);
-  };
-  Value limit = fromHeld(keyLimit(row)), first, sinks;
-  if (visible.left)
+  Value limit, first, sinks;
+  if (visible.limit) {
+    limit = arith::SubIOp::create(b, visible.limit, start);
+  } else {
+    Value lane = b.recomputeLane();
+    Value row =
+        b.addi(row0, arith::AndIOp::create(b, lane, b.c32(rowsPerWave - 1)));
+    Value half = arith::ShRUIOp::create(b, lane, b.c32(5));
+    Value held = b.addi(start, heldKey(half));
+    auto fromHeld = [&](Value key) -> Value {
+      return arith::SubIOp::create(b, key, held);
+    };
+    limit = fromHeld(keyLimit(row));
     first = fromHeld(firstKey(row));
-  if (visible.sinkTokens)
-    sinks = fromHeld(b.c32(visible.sinkTokens));
+    if (visible.sinkTokens)
+      sinks = fromHeld(b.c32(visible.sinkTokens));
+  }
   auto compare = [&](arith::CmpIPredicate predicate, Value bound,
                      int64_t key) -> Value {
     return arith::CmpIOp::create(b, predicate, bound, b.c32(key));
@@ -189,7 +199,7 @@ Values ForwardKernel::select(ArrayRef<Value> scores, Value tile) {
   return result;
 }
 
-Values ForwardKernel::mask(ArrayRef<Value> scores, Value tile) {
+Values ForwardKernel::hide(ArrayRef<Value> scores, Value tile) {
   if (!visible.hasMask)
     return Values(scores);
   return b.branch(needsMask(tile), scores,

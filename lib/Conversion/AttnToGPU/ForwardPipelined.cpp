@@ -47,10 +47,12 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   int64_t inFlight =
       c.getStagingInstructions(false) + c.getStagingInstructions(true);
   // This wave's reads are done, and all its DMAs but the last of K and of V.
-  auto landed = [&] { b.wait(inFlight); };
+  auto landed = [&](int64_t more = 0) { b.wait(inFlight + more); };
 
   // Memory: V(t+1) on its way, K(t+1) to registers. Dot: S(t+1) = K Q^T beside
   // the rest of tile t's softmax. In parts where K does not fit.
+  ScoreInputs inputs;
+  inputs.reads = readScoreOperands(next);
   size_t pagesPerTile = state.pages.size() / 2;
   stageV(next, ArrayRef(state.pages).take_front(pagesPerTile), other);
   Values ahead = lookUp(b.addi(tile, 3));
@@ -64,7 +66,7 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
     SmallVector<Values> fragments;
     for (int64_t step = begin; step < end; ++step)
       fragments.push_back(b.readK(lds(false, other), step));
-    landed();
+    landed(countScoreReads());
     if (part == 0)
       ahead = limitPages(ahead);
     b.barrier();
@@ -92,8 +94,9 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   // Memory: K(t+3) on its way; whatever is rare; V(t) to registers.
   stageK(b.addi(tile, 3), ahead, other);
   Values scores = readScores(acc);
-  Value rare = isNotZero(b, p.vote);
-  if (visible.hasMask)
+  inputs.distance = distance(next);
+  Value rare = needsRepair(p, tile);
+  if (visible.hasMask && !masksLate())
     rare = arith::OrIOp::create(b, rare, needsMask(next));
   Values carried = {state.nm, p.sum};
   llvm::append_range(carried, p.fragments);
@@ -102,11 +105,11 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   Values now = b.branch(rare, carried, [&]() -> Values {
     State inner = state;
     Probabilities innerP = p;
-    repair(inner, innerP, isNotZero(b, p.vote));
+    repair(inner, innerP, tile, needsRepair(p, tile));
     Values result = {inner.nm, innerP.sum};
     llvm::append_range(result, innerP.fragments);
     llvm::append_range(result, inner.acc);
-    llvm::append_range(result, mask(scores, next));
+    llvm::append_range(result, masksLate() ? scores : hide(scores, next));
     return result;
   });
   auto take = [&](size_t n) {
@@ -149,6 +152,7 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
                            result.acc);
     if (part == 0)
       softmax = record([&] {
+        result.scores = transform(result.scores, inputs);
         std::tie(result.packed, result.earlySum) =
             exponentials(ArrayRef(result.scores).take_front(c.earlyExps),
                          result.nm, Value());
@@ -157,6 +161,8 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
     for (Operation *op : ArrayRef(softmax).drop_front(share * part))
       op->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
     if (part + 1 == c.clustersPV) {
+      if (transformsScores())
+        result.scores = b.pin(result.scores);
       result.packed = b.pin(result.packed);
       result.earlySum = b.pin(result.earlySum).front();
     }
@@ -169,6 +175,7 @@ State ForwardKernel::runPipelined() {
   int64_t stagedV = c.getStagingInstructions(true);
   Value second = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, b.wave,
                                        b.c32(wavesPerGroup / 2));
+  Values operands = readScoreOperands(b.c32(0));
   Values pages[3];
   for (int64_t tile = 0; tile < 3; ++tile)
     pages[tile] = findPages(b.c32(tile));
@@ -187,7 +194,7 @@ State ForwardKernel::runPipelined() {
   Values acc(c.getWaveKeys() / 32, b.zeroAcc());
   multiplyK(fragments, 0, acc);
   State state = initialState();
-  state.scores = mask(readScores(acc), b.c32(0));
+  state.scores = scoresOf(acc, b.c32(0), operands);
   b.barrier();
   stageK(b.c32(2), pages[2], 0);
   // The first tile's early share was not computed: infinity makes it vote.
@@ -222,7 +229,7 @@ State ForwardKernel::runPipelined() {
         p.vote = b.pinScalar(p.vote);
         b.wait(0);
         b.barrier();
-        repair(last, p, isNotZero(b, p.vote));
+        repair(last, p, b.addi(tiles, -1), needsRepair(p, b.addi(tiles, -1)));
         if (c.exchangesP) {
           sendP(p.fragments, last.nm);
           b.wait(-1);

@@ -25,17 +25,18 @@ State ForwardKernel::runPlain() {
   Values pages = findPages(tile);
   stageK(tile, pages, 0);
   stageV(tile, pages, 0);
+  Values operands = readScoreOperands(tile);
   b.wait(0);
   b.barrier();
   Values acc(c.tileKV / 32, b.zeroAcc());
   for (int64_t step = 0; step < c.stepsQK; ++step)
     multiplyK({b.readK(lds(false, 0), step)}, step, acc);
-  state.scores = mask(readScores(acc), tile);
+  state.scores = scoresOf(acc, tile, operands);
   Probabilities p = finish(state);
-  repair(state, p, isNotZero(b, b.pinScalar(p.vote)));
+  repair(state, p, tile, isNotZero(b, b.pinScalar(p.vote)));
   for (int64_t step = 0; step < c.tileKV / (2 * c.getFragment()); ++step) {
-    Values operands = b.finishV(b.readV(lds(true, 0), step));
-    for (auto [block, a] : llvm::enumerate(operands))
+    Values columns = b.finishV(b.readV(lds(true, 0), step));
+    for (auto [block, a] : llvm::enumerate(columns))
       state.acc[block] = b.multiply(a, p.fragments[step], state.acc[block]);
   }
   state.sum = p.sum;

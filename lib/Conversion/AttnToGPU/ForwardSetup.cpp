@@ -12,6 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include <cfloat>
 #include <cmath>
+#include <cstdint>
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -146,31 +147,32 @@ void ForwardKernel::readProblem() {
   findVisibleKeys();
 
   queries = loadQ(readScale());
+  readScoreProblem();
 }
 
 Value ForwardKernel::readScale() {
   // The scale's sign goes into Q (exact), so that the scaled maximum is the
   // maximum. A scale of 0 becomes the least normal number: finite scores below
   // 1e30 keep weight 1, and a hidden key's -inf still hides it.
+  Value signs;
+  int32_t signBits = c.kind == ElementKind::F32 ? INT32_MIN : 0x80008000;
+  double unit = hasProductUnits() ? log2e : 1;
   if (Value given = argument("scale_value")) {
     Value bits = arith::BitcastOp::create(b, b.i32, given);
-    Value magnitude = arith::AndIOp::create(b, bits, b.c32(0x7fffffff));
-    Value log2 = arith::MulFOp::create(
-        b, arith::BitcastOp::create(b, b.f32, magnitude), b.cf(log2e));
-    log2 = arith::MaxNumFOp::create(b, log2, b.cf(FLT_MIN));
+    signs = arith::AndIOp::create(b, b.shiftRight(bits, 31), b.c32(signBits));
+    Value magnitude = arith::BitcastOp::create(
+        b, b.f32, arith::AndIOp::create(b, bits, b.c32(INT32_MAX)));
+    magnitude = arith::MaxNumFOp::create(
+        b, b.createOrFold<arith::MulFOp>(magnitude, b.cf(unit)), b.cf(FLT_MIN));
     scale = arith::BitcastOp::create(
-        b, b.f32, b.uniform(arith::BitcastOp::create(b, b.i32, log2)));
-    int32_t signs =
-        c.kind == ElementKind::F32 ? 0x80000000 : int32_t(0x80008000);
-    return arith::AndIOp::create(b, b.shiftRight(bits, 31), b.c32(signs));
+        b, b.f32, b.uniform(arith::BitcastOp::create(b, b.i32, magnitude)));
+  } else {
+    double factor = getScale(op);
+    if (factor < 0)
+      signs = b.c32(signBits);
+    scale = b.cf(std::max(std::fabs(factor) * unit, double(FLT_MIN)));
   }
-  double factor = op.getScale() ? op.getScale()->convertToDouble()
-                                : 1 / std::sqrt(double(c.headDimQK));
-  double magnitude = std::fabs(factor) * log2e;
-  scale = b.cf(std::max(magnitude, double(FLT_MIN)));
-  if (factor >= 0)
-    return {};
-  return b.c32(c.kind == ElementKind::F32 ? 0x80000000 : int32_t(0x80008000));
+  return signs;
 }
 
 Values ForwardKernel::loadQ(Value signs) {

@@ -23,13 +23,13 @@ Value mlir::attn::isNotZero(WaveBuilder &b, Value mask) {
 }
 
 Value ForwardKernel::exponent(Value score, Value nm) {
-  if (c.kind != ElementKind::F32)
+  if (!hasNaturalMaximum())
     return b.fma(score, scale, nm);
   return arith::MulFOp::create(b, arith::AddFOp::create(b, score, nm), scale);
 }
 
 Value ForwardKernel::toLog2(Value m) {
-  if (c.kind != ElementKind::F32)
+  if (!hasNaturalMaximum())
     return m;
   return arith::MulFOp::create(b, m, scale);
 }
@@ -78,23 +78,34 @@ Probabilities ForwardKernel::finish(const State &state) {
   return result;
 }
 
-void ForwardKernel::repair(State &state, Probabilities &p, Value condition) {
+Value ForwardKernel::needsRepair(const Probabilities &p, Value tile) {
+  Value voted = isNotZero(b, p.vote);
+  if (!visible.hasMask || !masksLate())
+    return voted;
+  return arith::OrIOp::create(b, voted, needsMask(tile));
+}
+
+void ForwardKernel::repair(State &state, Probabilities &p, Value tile,
+                           Value condition) {
   Values before = {state.nm, p.sum};
   llvm::append_range(before, p.fragments);
   llvm::append_range(before, state.acc);
   Values after = b.branch(condition, before, [&]() -> Values {
-    Value top = state.scores.front();
-    for (Value s : ArrayRef(state.scores).drop_front())
+    Values scores = state.scores;
+    if (visible.hasMask && masksLate())
+      scores = select(scores, tile);
+    Value top = scores.front();
+    for (Value s : ArrayRef(scores).drop_front())
       top = b.fmax(top, s);
     top = b.joinHalves(top, [&](Value x, Value y) { return b.fmax(x, y); });
     // -m of the tile in the state's units.
     Value minus =
-        c.kind == ElementKind::F32
+        hasNaturalMaximum()
             ? arith::NegFOp::create(b, top).getResult()
             : arith::MulFOp::create(b, top, arith::NegFOp::create(b, scale));
     Value nm = arith::MinNumFOp::create(b, state.nm, minus);
     Value factor = b.exp2(toLog2(arith::SubFOp::create(b, nm, state.nm)));
-    auto [packed, tileSum] = exponentials(state.scores, nm, Value());
+    auto [packed, tileSum] = exponentials(scores, nm, Value());
     Values result = {nm, b.fma(state.sum, factor, tileSum)};
     llvm::append_range(result, fragments(packed));
     Value splat = vector::BroadcastOp::create(b, b.accType, factor);

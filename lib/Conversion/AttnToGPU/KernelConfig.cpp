@@ -171,6 +171,7 @@ int64_t KernelConfig::getLDSBytes() const {
 int64_t KernelConfig::getVGPREstimate() const {
   int64_t queries = stepsQK * 4, output = blocksV * 16,
           scores = getWaveKeys() / 2, p = scores * getElementBytes() / 4;
+  queries += this->scores.vgprs * getWaveKeys() / 64;
   int64_t steps = tileKV / (2 * getFragment());
   int64_t k = divideCeil(stepsQK, clustersQK) * (getWaveKeys() / 32) * 4,
           v = divideCeil(steps, clustersPV) * blocksV * 4;
@@ -298,6 +299,9 @@ static llvm::Error chooseSplitV(KernelConfig &config,
   return llvm::Error::success();
 }
 
+/// VGPRs without those that hold addresses.
+static constexpr int64_t maxEstimate = vgprBudget - 16;
+
 /// What paces the pipelined program.
 static llvm::Error choosePacing(KernelConfig &config,
                                 const KernelKnobs &knobs) {
@@ -332,6 +336,33 @@ static llvm::Error choosePacing(KernelConfig &config,
       config.earlyExps = 14;
   }
 
+  // The transform is beside P V, as are the early exponentials.
+  if (config.scores.clocks > 0) {
+    double each = 8 + config.chip->transcendentalClocks +
+                  config.chip->getPackClocks(config.kind) / 2.0;
+    double beside = double(elements) * config.scores.clocks;
+    if (!config.transposedV) // two elements of V a v_perm
+      beside += double(elements * config.blocksV / 2) * 4;
+    double even = (double(elements) - beside / each) / 2;
+    config.earlyExps = std::max<int64_t>(
+        std::min<int64_t>(config.earlyExps, int64_t(even) & ~int64_t(1)), 2);
+  }
+  // Operands of scores stay from tile to tile: smaller parts make room.
+  if (config.scores.vgprs)
+    while (config.getVGPREstimate() > maxEstimate &&
+           config.clustersQK < config.stepsQK) {
+      if (config.clustersPV < config.clustersQK && config.clustersPV < steps)
+        ++config.clustersPV;
+      else
+        ++config.clustersQK;
+    }
+  if (config.scores.vgprs && !knobs.stages && config.groupsKV == 1 &&
+      config.getVGPREstimate() > maxEstimate) {
+    config.pipelined = false;
+    config.clustersQK = config.clustersPV = 1;
+    config.earlyExps = 0;
+    return llvm::Error::success();
+  }
   config.clustersQK = knobs.clustersQK.value_or(config.clustersQK);
   config.clustersPV = knobs.clustersPV.value_or(config.clustersPV);
   config.earlyExps = knobs.earlyExps.value_or(config.earlyExps);
@@ -349,11 +380,10 @@ static llvm::Error choosePacing(KernelConfig &config,
        config.earlyExps % 2))
     return refuse("early_exps", "even and in 2.." + llvm::Twine(elements - 2),
                   config.earlyExps);
-  constexpr int64_t addresses = 16;
-  if (config.getVGPREstimate() + addresses > int64_t(vgprBudget))
+  if (config.getVGPREstimate() > maxEstimate)
     return llvm::createStringError(
         "expects clusters_qk and clusters_pv that keep a cluster within " +
-        llvm::Twine(vgprBudget - addresses) + " VGPRs, but got " +
+        llvm::Twine(maxEstimate) + " VGPRs, but got " +
         llvm::Twine(config.clustersQK) + " and " +
         llvm::Twine(config.clustersPV) + ", which take " +
         llvm::Twine(config.getVGPREstimate()));
@@ -393,7 +423,8 @@ static llvm::Error chooseTiles(KernelConfig &config, const KernelKnobs &knobs) {
     config.pipelined = false;
     config.tileKV = knobs.tileKV.value_or(64);
   }
-  if (config.pipelined && config.splitV == 2 && config.transposedV) {
+  if (config.pipelined && config.splitV == 2 && config.transposedV &&
+      config.scores.clocks == 0) {
     config.exchangesP = true;
     config.exchangesP = fits();
   }
@@ -416,8 +447,10 @@ static llvm::Error chooseTiles(KernelConfig &config, const KernelKnobs &knobs) {
 /// The rule without the sizes of the launch.
 static llvm::Expected<KernelConfig>
 makeConfig(const ChipInfo &chip, ElementKind kind, int64_t headDimQK,
-           int64_t headDimV, const KernelKnobs &knobs) {
+           int64_t headDimV, const KernelKnobs &knobs,
+           const ScoreNeeds &scores) {
   KernelConfig config;
+  config.scores = scores;
   config.chip = &chip;
   config.kind = kind;
   config.headDimQK = headDimQK;
@@ -445,13 +478,14 @@ makeConfig(const ChipInfo &chip, ElementKind kind, int64_t headDimQK,
 
 llvm::Expected<KernelConfig> mlir::attn::chooseKernelConfig(
     const ChipInfo &chip, ElementKind kind, int64_t headDimQK, int64_t headDimV,
-    const std::optional<LaunchShape> &shape, const KernelKnobs &knobs) {
-  auto whole = makeConfig(chip, kind, headDimQK, headDimV, knobs);
+    const std::optional<LaunchShape> &shape, const KernelKnobs &knobs,
+    const ScoreNeeds &scores) {
+  auto whole = makeConfig(chip, kind, headDimQK, headDimV, knobs, scores);
   if (!whole || knobs.tileQ || !shape)
     return whole;
   KernelKnobs halfKnobs = knobs;
   halfKnobs.tileQ = whole->getTileQ() / 2;
-  auto half = makeConfig(chip, kind, headDimQK, headDimV, halfKnobs);
+  auto half = makeConfig(chip, kind, headDimQK, headDimV, halfKnobs, scores);
   if (!half) {
     llvm::consumeError(half.takeError());
     return whole;

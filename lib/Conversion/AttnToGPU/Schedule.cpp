@@ -28,13 +28,18 @@ using namespace mlir::attn;
 /// or a part of another one.
 static double getClocks(Operation *op, const ChipInfo &chip) {
   return llvm::TypeSwitch<Operation *, double>(op)
-      .Case([&](ROCDL::ROCDLExp2) { return chip.transcendentalClocks; })
+      .Case<ROCDL::ROCDLExp2, ROCDL::ROCDLRcp>(
+          [&](auto) { return chip.transcendentalClocks; })
       .Case<math::FmaOp, arith::AddFOp, arith::SubFOp, arith::MulFOp>(
           [&](Operation *op) {
             auto vector = dyn_cast<VectorType>(op->getResult(0).getType());
             return 4 * (vector ? vector.getNumElements() : 1);
           })
-      .Case<arith::CmpFOp, arith::SelectOp>([](auto) { return 4; })
+      .Case<arith::CmpFOp, arith::CmpIOp, arith::SelectOp, arith::SIToFPOp>(
+          [](auto) { return 4; })
+      .Case([](arith::ExtFOp op) { // of f16 a part of its reader
+        return op.getIn().getType().isBF16() ? 4 : 0;
+      })
       .Case([](arith::MaxNumFOp) { return 2; }) // two become v_max3
       .Case([&](arith::TruncFOp op) -> double {
         Type element = getElementTypeOrSelf(op.getType());

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ForwardKernel.h"
 #include "attn/Conversion/KernelConfig.h"
 #include "attn/Conversion/Passes.h"
 
@@ -36,14 +37,6 @@ static constexpr ElementKind kinds[] = {ElementKind::F16, ElementKind::BF16,
                                         ElementKind::F32};
 
 static const Unsupported unsupported[] = {
-    {"bias", [](AttentionOp op) { return bool(op.getBias()); },
-     "use attn-to-cpu"},
-    {"mask", [](AttentionOp op) { return bool(op.getMask()); },
-     "use causal, or attn-to-cpu"},
-    {"alibi_slopes", [](AttentionOp op) { return bool(op.getAlibiSlopes()); },
-     "use attn-to-cpu"},
-    {"softcap", [](AttentionOp op) { return bool(op.getSoftcap()); },
-     "use attn-to-cpu"},
     {"num_kv_splits above 1",
      [](AttentionOp op) { return op.getNumKvSplits() > 1; }, "leave it out"},
 };
@@ -154,6 +147,14 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
            << query.getElementType() << " and " << output.getElementType()
            << "; convert with arith.extf or arith.truncf around the op";
 
+  if (Value bias = op.getBias()) {
+    Type element = getElementTypeOrSelf(bias);
+    if (!getKind(element))
+      return op.emitOpError("expects bias element type to be one of ")
+             << join(kinds) << " on " << chip.name << ", but got " << element
+             << "; convert with arith.truncf before the op";
+  }
+
   int64_t dqk = query.getShape().back(), dv = output.getShape().back();
   if (ShapedType::isDynamic(dqk) || ShapedType::isDynamic(dv))
     return op.emitOpError("expects static head dims on ")
@@ -188,9 +189,8 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
   if (failed(verifyGrid(op, *config, chip)) ||
       failed(verifyPages(op, *config, chip)))
     return failure();
-  for (Value operand :
-       {op.getQuery(), op.getKey(), op.getValue(), op.getOutputInit()}) {
-    auto type = dyn_cast<MemRefType>(operand.getType());
+  for (KernelOperand operand : getKernelOperands(op)) {
+    auto type = dyn_cast<MemRefType>(operand.value.getType());
     if (!type)
       continue;
     if (!isGlobal(type.getMemorySpace()))
@@ -201,6 +201,15 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
     int64_t offset;
     if (failed(type.getStridesAndOffset(strides, offset)))
       return op.emitOpError("expects strided memrefs, but got ") << type;
+  }
+  for (Value operand :
+       {op.getQuery(), op.getKey(), op.getValue(), op.getOutputInit()}) {
+    auto type = dyn_cast<MemRefType>(operand.getType());
+    if (!type)
+      continue;
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    (void)type.getStridesAndOffset(strides, offset);
     if (ShapedType::isDynamic(strides.back()))
       return op.emitOpError("expects a static inner stride of 1 on ")
              << chip.name << ", but got " << type
@@ -241,9 +250,9 @@ mlir::attn::chooseKernelConfig(AttentionOp op, const ChipInfo &chip) {
               ? 0
               : keys - rows;
   }
-  return chooseKernelConfig(chip, *getKind(query.getElementType()),
-                            query.getDimSize(dims.dim),
-                            output.getDimSize(dims.dim), shape, knobs);
+  return chooseKernelConfig(
+      chip, *getKind(query.getElementType()), query.getDimSize(dims.dim),
+      output.getDimSize(dims.dim), shape, knobs, getScoreNeeds(op, chip));
 }
 
 LogicalResult mlir::attn::verifyTarget(MergeStatesOp op, const ChipInfo &chip) {

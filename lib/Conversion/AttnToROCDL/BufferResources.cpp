@@ -60,10 +60,11 @@ struct Slice {
   int64_t columns = 1;
   Value rowStride; ///< i64, elements
   std::optional<int64_t> strideIfStatic;
-  int64_t bytes = 0; ///< of an element
-  Value argument;    ///< the kernel's pointer
-  Value pageStride;  ///< i64, elements; null without pages
-  Value pool;        ///< the one resource of all pages; null without pages
+  int64_t bytes = 0;  ///< of an element
+  Value argument;     ///< the kernel's pointer
+  Value pageStride;   ///< i64, elements; null without pages
+  Value pool;         ///< the one resource of all pages; null without pages
+  bool isRun = false; ///< all of it is within reach of one resource
 };
 
 class KernelRewriter {
@@ -79,6 +80,7 @@ private:
   void rewriteSignature();
   LogicalResult lowerAccess(Operation *op);
   FailureOr<Slice> getSlice(Operation *user, Value memref);
+  FailureOr<Slice> getRun(Operation *user, memref::ReinterpretCastOp run);
   bool isUniform(Value value);
   /// index -> (uniform part or null, lane part or null), as i32.
   std::pair<Value, Value> split(Value index);
@@ -104,6 +106,7 @@ private:
   }
 
   LogicalResult lowerRead(vector::TransferReadOp op);
+  LogicalResult lowerRunRead(vector::TransferReadOp op, const Slice &slice);
   LogicalResult lowerWrite(vector::TransferWriteOp op);
   LogicalResult lowerStore(memref::StoreOp op);
   LogicalResult lowerLoad(memref::LoadOp op);
@@ -127,6 +130,11 @@ private:
 //===----------------------------------------------------------------------===//
 // Signature
 //===----------------------------------------------------------------------===//
+
+/// Bytes of an element in memory; i1 takes one.
+static int64_t getBytes(MemRefType type) {
+  return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
 
 static SmallVector<int64_t> getStrides(MemRefType type) {
   SmallVector<int64_t> strides;
@@ -204,8 +212,8 @@ void KernelRewriter::rewriteLaunch(gpu::LaunchFuncOp launch) {
     };
     Value address =
         toI64(memref::ExtractAlignedPointerAsIndexOp::create(b, operand));
-    Value offset = arith::MulIOp::create(
-        b, toI64(metadata.getOffset()), c64(type.getElementTypeBitWidth() / 8));
+    Value offset = arith::MulIOp::create(b, toI64(metadata.getOffset()),
+                                         c64(getBytes(type)));
     operands.push_back(LLVM::IntToPtrOp::create(
         b, pointer(1), arith::AddIOp::create(b, address, offset),
         LLVM::DereferenceableAttr()));
@@ -301,9 +309,11 @@ FailureOr<Slice> KernelRewriter::getSlice(Operation *user, Value memref) {
     slice.base = slice.argument = whole->second.pointer;
     slice.rows = whole->second.sizes[0];
     slice.rowStride = whole->second.strides[0];
-    slice.bytes = type.getElementTypeBitWidth() / 8;
+    slice.bytes = getBytes(type);
     return slices[memref] = slice;
   }
+  if (auto run = memref.getDefiningOp<memref::ReinterpretCastOp>())
+    return getRun(user, run);
   auto subview = memref.getDefiningOp<memref::SubViewOp>();
   auto argument =
       subview ? arguments.find(subview.getSource()) : arguments.end();
@@ -315,7 +325,7 @@ FailureOr<Slice> KernelRewriter::getSlice(Operation *user, Value memref) {
   b.setInsertionPointAfter(subview);
   type = cast<MemRefType>(subview.getSource().getType());
   Slice slice;
-  slice.bytes = type.getElementTypeBitWidth() / 8;
+  slice.bytes = getBytes(type);
   // Batch and head: 64-bit arithmetic.
   Value offset;
   for (auto [d, start] : llvm::enumerate(subview.getMixedOffsets())) {
@@ -386,6 +396,38 @@ Value KernelRewriter::poolResource(const Slice &slice, Value pages) {
       c32(rsrcFlags));
 }
 
+/// Contiguous elements from anywhere in an argument.
+FailureOr<Slice> KernelRewriter::getRun(Operation *user,
+                                        memref::ReinterpretCastOp run) {
+  auto metadata =
+      run.getSource().getDefiningOp<memref::ExtractStridedMetadataOp>();
+  auto argument =
+      metadata ? arguments.find(metadata.getSource()) : arguments.end();
+  auto type = cast<MemRefType>(run.getType());
+  if (argument == arguments.end() || type.getRank() != 1 ||
+      getStrides(type)[0] != 1)
+    return user->emitOpError("expects a contiguous rank-1 run of a kernel "
+                             "argument in attn-buffer-resources");
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointAfter(run);
+  Slice slice;
+  slice.isRun = true;
+  slice.bytes = getBytes(type);
+  // The pointer is that of the argument's first element, its offset included.
+  Value offset = arith::IndexCastOp::create(
+      b, b.getI64Type(),
+      getValueOrCreateConstantIndexOp(b, b.getLoc(), run.getMixedOffsets()[0]));
+  slice.argument = argument->second.pointer;
+  slice.base = LLVM::GEPOp::create(
+      b, pointer(1), b.getI8Type(), slice.argument,
+      ValueRange{arith::MulIOp::create(b, offset, c64(slice.bytes))});
+  slice.rows = toI32(
+      getValueOrCreateConstantIndexOp(b, b.getLoc(), run.getMixedSizes()[0]));
+  slice.rowStride = c64(1);
+  slice.strideIfStatic = 1;
+  return slices[run] = slice;
+}
+
 Value KernelRewriter::resource(const Slice &slice, Value rowUniform) {
   Value base = slice.base, rows = slice.rows;
   Value rowBytes = arith::MulIOp::create(b, slice.rowStride, c64(slice.bytes));
@@ -399,7 +441,8 @@ Value KernelRewriter::resource(const Slice &slice, Value rowUniform) {
     else
       parts = {rowUniform};
   }
-  bool isSmall =
+  bool isSmall = slice.isRun;
+  isSmall |=
       slice.mostRows && slice.strideIfStatic &&
       *slice.mostRows * *slice.strideIfStatic * slice.bytes < outOfRange / 2;
   Value start;
@@ -589,6 +632,8 @@ LogicalResult KernelRewriter::lowerRead(vector::TransferReadOp op) {
   FailureOr<Slice> slice = getSlice(op, op.getBase());
   if (failed(slice))
     return failure();
+  if (slice->isRun)
+    return lowerRunRead(op, *slice);
   b.setInsertionPoint(op);
   if (slice->pool)
     return lowerPagedRead(op, *slice);
@@ -623,6 +668,48 @@ LogicalResult KernelRewriter::lowerRead(vector::TransferReadOp op) {
   if (!op->use_empty())
     op.replaceAllUsesWith(
         vector::ShapeCastOp::create(b, type, loaded).getResult());
+  op.erase();
+  return success();
+}
+
+LogicalResult KernelRewriter::lowerRunRead(vector::TransferReadOp op,
+                                           const Slice &slice) {
+  b.setInsertionPoint(op);
+  // A constant stays with the lanes, where it is the offset of the instruction:
+  // the reads of one place share a descriptor.
+  Value index = op.getIndices()[0], constant;
+  if (auto cast = index.getDefiningOp<arith::IndexCastOp>())
+    index = cast.getIn();
+  auto add = index.getDefiningOp<arith::AddIOp>();
+  if (add && matchPattern(add.getRhs(), m_Constant())) {
+    index = add.getLhs();
+    constant = toI32(add.getRhs());
+  }
+  auto [uniformPart, lanePart] = split(index);
+  Value rsrc = resource(slice, uniformPart);
+  if (constant)
+    lanePart =
+        lanePart ? arith::AddIOp::create(b, lanePart, constant) : constant;
+  Value offset = lanePart ? lanePart : c32(0);
+  if (slice.bytes != 1)
+    offset = arith::MulIOp::create(b, offset, c32(slice.bytes));
+  VectorType type = op.getVectorType();
+  int64_t count = type.getNumElements();
+  Type data = carrier(b, count * slice.bytes * 8);
+  Value zero = c32(0);
+  Value loaded = ROCDL::RawPtrBufferLoadOp::create(
+      b, data, rsrc, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
+  if (!isa<VectorType>(data))
+    loaded = vector::BroadcastOp::create(b, VectorType::get(1, data), loaded);
+  Type element = type.getElementType();
+  bool isBool = element.isInteger(1);
+  auto inMemory = VectorType::get(count, isBool ? b.getI8Type() : element);
+  loaded = vector::BitCastOp::create(b, inMemory, loaded);
+  if (isBool)
+    loaded = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::ne, loaded,
+        arith::ConstantOp::create(b, b.getZeroAttr(inMemory)));
+  op.replaceAllUsesWith(loaded);
   op.erase();
   return success();
 }
@@ -787,6 +874,23 @@ LogicalResult KernelRewriter::run() {
     if (arguments.contains(access.first))
       lowerDirect(op, access.first, access.second);
 
+  // The pointer is at the first element: no offset is left.
+  SmallVector<memref::ExtractStridedMetadataOp> metadata;
+  func.walk([&](memref::ExtractStridedMetadataOp op) {
+    auto it = arguments.find(op.getSource());
+    if (it == arguments.end())
+      return;
+    metadata.push_back(op);
+    b.setInsertionPoint(op);
+    op.getOffset().replaceAllUsesWith(
+        arith::ConstantIndexOp::create(b, 0).getResult());
+    for (auto [result, stride] : llvm::zip(op.getStrides(), it->second.strides))
+      if (!result.use_empty())
+        result.replaceAllUsesWith(
+            arith::IndexCastOp::create(b, b.getIndexType(), stride)
+                .getResult());
+  });
+
   SmallVector<Operation *> accesses;
   func.walk([&](Operation *op) {
     if (isa<vector::TransferReadOp, vector::TransferWriteOp>(op))
@@ -814,6 +918,9 @@ LogicalResult KernelRewriter::run() {
   for (auto &[memref, slice] : slices)
     if (Operation *subview = memref.getDefiningOp())
       subview->erase();
+  for (Operation *op : metadata)
+    if (op->use_empty())
+      op->erase();
   SmallVector<Operation *> subviews;
   func.walk([&](memref::SubViewOp op) { subviews.push_back(op); });
   for (Operation *op : subviews)

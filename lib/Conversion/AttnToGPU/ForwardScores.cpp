@@ -1,0 +1,365 @@
+//===- ForwardScores.cpp - From products to scores ------------------------===//
+//
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What a score goes through besides the scale, in the order of
+// docs/Semantics.md: softcap, ALiBi, bias, mask. Kernels with any of these keep
+// scores in natural units; others leave the scale to the exponential's fma.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ForwardKernelImpl.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace mlir::attn;
+
+double mlir::attn::getScale(AttentionOp op) {
+  if (op.getScale())
+    return op.getScale()->convertToDouble();
+  auto query = cast<ShapedType>(op.getQuery().getType());
+  return 1 / std::sqrt(double(query.getShape().back()));
+}
+
+bool ForwardKernel::hasProductUnits() {
+  if (op.getSoftcap() || op.getBias())
+    return false;
+  if (!op.getAlibiSlopes())
+    return true;
+  // The quotient has to be a number.
+  double scale = std::fabs(getScale(op));
+  return !op.getScaleValue() && scale > std::ldexp(1.0, -40) &&
+         scale < std::ldexp(1.0, 40);
+}
+
+bool ForwardKernel::hasCapUnits() {
+  return op.getSoftcap() && !op.getBias() && !op.getAlibiSlopes() &&
+         !isExactCap();
+}
+
+bool ForwardKernel::isExactCap() {
+  return c.kind == ElementKind::F32 || op.getSoftcap()->convertToDouble() > 64;
+}
+
+/// Rows one lane group reaches: those of a wave.
+static constexpr int64_t windowRows = rowsPerWave;
+
+int64_t mlir::attn::getScoreReadWidth(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  if (strides.empty() || strides.back() != 1)
+    return 1;
+  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  if (bytes == 4)
+    return 4;
+  if (ShapedType::isDynamic(offset) || offset * bytes % 4)
+    return 1;
+  strides.back() = type.getShape().back();
+  for (auto [size, stride] : llvm::zip(type.getShape(), strides))
+    if (size != 1 && (ShapedType::isDynamic(stride) || stride * bytes % 4))
+      return 1;
+  return 4;
+}
+
+ScoreNeeds mlir::attn::getScoreNeeds(AttentionOp op, const ChipInfo &chip) {
+  constexpr int64_t scores = 32; // a lane's of a tile
+  ScoreNeeds needs;
+  if (op.getSoftcap())
+    needs.clocks += 12 + 2 * chip.transcendentalClocks;
+  if (op.getAlibiSlopes())
+    needs.clocks += 8;
+  for (Value operand : {op.getBias(), op.getMask()}) {
+    if (!operand)
+      continue;
+    auto type = cast<ShapedType>(operand.getType());
+    auto memref = dyn_cast<MemRefType>(operand.getType());
+    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    bool isWide = !memref || getScoreReadWidth(memref) > 1;
+    needs.vgprs += isWide ? scores * bytes / 4 : scores;
+    needs.clocks += 8;
+  }
+  return needs;
+}
+
+ScoreOperand ForwardKernel::scoreOperand(StringRef name) {
+  ScoreOperand result;
+  Value memref = argument(name);
+  if (!memref)
+    return result;
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t rank = type.getRank();
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, memref);
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  // Of dim d of [B, Hq, Sq, Skv]; none where the operand broadcasts.
+  auto find = [&](int64_t d) -> std::optional<int64_t> {
+    int64_t own = d - (4 - rank);
+    if (own < 0 || type.getDimSize(own) == 1 || strides[own] == 0)
+      return std::nullopt;
+    return own;
+  };
+  auto stride = [&](int64_t d) -> Value {
+    auto own = find(d);
+    if (!own)
+      return arith::ConstantIndexOp::create(b, 0);
+    if (!ShapedType::isDynamic(strides[*own]))
+      return arith::ConstantIndexOp::create(b, strides[*own]);
+    return metadata.getStrides()[*own];
+  };
+  auto size = [&](int64_t d) -> Value {
+    int64_t own = d - (4 - rank);
+    return own < 0 ? b.c32(1) : dim(memref, own);
+  };
+  auto mul = [&](Value x, Value y) -> Value {
+    return b.createOrFold<arith::MulIOp>(x, y);
+  };
+  auto add = [&](Value x, Value y) -> Value {
+    return b.createOrFold<arith::AddIOp>(x, y);
+  };
+
+  // What the wave's rows reach, as one run of elements: reads behind its end
+  // give 0, reads behind the keys of a row give what follows. Both are hidden.
+  Value start = metadata.getOffset();
+  for (auto [d, at] :
+       {std::pair<int64_t, Value>{0, batch}, {1, head}, {2, row0}})
+    start = add(start, mul(b.toIndex(at), stride(d)));
+  Value rows;
+  if (find(2)) {
+    rows = arith::SubIOp::create(b, size(2), row0);
+    rows = b.mins(rows, b.c32(windowRows));
+  } else {
+    rows = b.mins(size(2), b.c32(1));
+  }
+  auto less1 = [&](Value x) { return b.toIndex(b.addi(x, -1)); };
+  Value keys = size(3);
+  Value count =
+      add(add(mul(less1(rows), stride(2)), mul(less1(keys), stride(3))),
+          arith::ConstantIndexOp::create(b, 1));
+  Value none = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                     b.mins(rows, keys), b.c32(1));
+  count = arith::SelectOp::create(b, none, arith::ConstantIndexOp::create(b, 0),
+                                  count);
+  auto layout =
+      StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1});
+  result.run = memref::ReinterpretCastOp::create(
+      b, MemRefType::get({ShapedType::kDynamic}, type.getElementType(), layout),
+      metadata.getBaseBuffer(), OpFoldResult(start),
+      SmallVector<OpFoldResult>{OpFoldResult(count)},
+      SmallVector<OpFoldResult>{b.getIndexAttr(1)});
+
+  result.hasKeys = find(3).has_value();
+  auto toI32 = [&](Value x) -> Value {
+    return b.createOrFold<arith::IndexCastOp>(b.i32, x);
+  };
+  result.keyStride = toI32(stride(3));
+  result.width = result.hasKeys ? getScoreReadWidth(type) : 1;
+  result.lane = b.addi(mul(b.column, toI32(stride(2))),
+                       mul(heldKey(b.half), result.keyStride));
+  return result;
+}
+
+Values ForwardKernel::readScoreOperand(const ScoreOperand &operand,
+                                       Value tile) {
+  auto type = cast<MemRefType>(operand.run.getType());
+  LinearLayout layout = getAccumulatorLayout();
+  auto read = [&](Value index) -> Value {
+    auto vector = VectorType::get(operand.width, type.getElementType());
+    Value zero =
+        arith::ConstantOp::create(b, b.getZeroAttr(type.getElementType()));
+    return vector::TransferReadOp::create(b, vector, operand.run,
+                                          ValueRange{b.toIndex(index)}, zero,
+                                          ArrayRef<bool>{false});
+  };
+  if (!operand.hasKeys)
+    return {read(operand.lane)};
+  Value start = b.addi(b.createOrFold<arith::MulIOp>(
+                           b.muli(keyTile(tile), c.tileKV), operand.keyStride),
+                       operand.lane);
+  Values result;
+  for (int64_t i = 0; i < c.getWaveKeys() / 2; i += operand.width) {
+    int64_t key = 32 * (i / 16) + layout.apply({{"reg", i % 16}})[0];
+    result.push_back(read(b.addi(
+        start, b.createOrFold<arith::MulIOp>(operand.keyStride, b.c32(key)))));
+  }
+  return result;
+}
+
+Value ForwardKernel::operandElement(const ScoreOperand &operand,
+                                    ArrayRef<Value> read, int64_t i) {
+  if (!operand.hasKeys)
+    return b.element(read.front(), 0);
+  return b.element(read[i / operand.width], i % operand.width);
+}
+
+void ForwardKernel::readScoreProblem() {
+  if (!hasProductUnits()) {
+    scoreScale = scale;
+    scale = b.cf(hasCapUnits() ? 2 * log2e * op.getSoftcap()->convertToDouble()
+                               : log2e);
+  }
+  bias = scoreOperand("bias");
+  mask = scoreOperand("mask");
+  if (Value slopes = argument("alibi_slopes")) {
+    Value at[] = {b.toIndex(batch), b.toIndex(head)};
+    bool perBatch = cast<MemRefType>(slopes.getType()).getRank() == 2;
+    slope = memref::LoadOp::create(b, slopes,
+                                   ArrayRef(at).drop_front(perBatch ? 0 : 1));
+    slope = arith::MulFOp::create(
+        b, slope, b.cf(hasProductUnits() ? -1 / std::fabs(getScale(op)) : -1));
+    // The row's place on the diagonal, less the first key the lane holds.
+    position = arith::SubIOp::create(
+        b, b.addi(b.addi(row0, b.column), diagonalOffset()), heldKey(b.half));
+  }
+}
+
+Values ForwardKernel::readScoreOperands(Value tile) {
+  Values result;
+  for (const ScoreOperand *operand : {&bias, &mask})
+    if (operand->run)
+      llvm::append_range(result, readScoreOperand(*operand, tile));
+  return result;
+}
+
+int64_t ForwardKernel::countScoreReads() const {
+  int64_t count = 0;
+  for (const ScoreOperand *operand : {&bias, &mask})
+    if (operand->run)
+      count += operand->hasKeys ? c.getWaveKeys() / 2 / operand->width : 1;
+  return count;
+}
+
+Values ForwardKernel::softcap(ArrayRef<Value> products) {
+  // tanh(y) = 1 - 2 / (1 + exp(2 y)): two transcendentals, saturates by itself,
+  // and is off by some 2e-7 of the cap, which a small score with a large cap
+  // cannot afford: that takes the series of tanh up to y^9 below 0.35.
+  double cap = op.getSoftcap()->convertToDouble();
+  Value rate = arith::MulFOp::create(b, scoreScale, b.cf(2 * log2e / cap));
+  // One step of each element in turn: cheap instructions between the
+  // transcendentals, and none right in front of its reader.
+  Values x(products);
+  auto step = [&](size_t at, size_t behind,
+                  llvm::function_ref<Value(Value, size_t)> emit) {
+    if (at >= behind && at - behind < x.size())
+      x[at - behind] = emit(x[at - behind], at - behind);
+  };
+  for (size_t i = 0; i < x.size() + 6; ++i) {
+    step(i, 0,
+         [&](Value y, size_t) { return arith::MulFOp::create(b, y, rate); });
+    step(i, 1, [&](Value y, size_t) { return b.exp2(y); });
+    step(i, 3, [&](Value y, size_t) {
+      y = arith::AddFOp::create(b, y, b.cf(1));
+      return arith::NegFOp::create(b, y);
+    });
+    step(i, 4,
+         [&](Value y, size_t) { return ROCDL::ROCDLRcp::create(b, b.f32, y); });
+    if (!hasCapUnits())
+      step(i, 6, [&](Value y, size_t element) {
+        y = b.fma(y, b.cf(2 * cap), b.cf(cap));
+        return isExactCap() ? refineCap(products[element], y) : y;
+      });
+  }
+  return x;
+}
+
+Value ForwardKernel::refineCap(Value product, Value capped) {
+  double cap = op.getSoftcap()->convertToDouble();
+  Value s = arith::MulFOp::create(b, product, scoreScale);
+  Value y = arith::MulFOp::create(b, s, b.cf(1 / cap));
+  Value y2 = arith::MulFOp::create(b, y, y);
+  Value series = b.cf(62.0 / 2835);
+  for (double k : {-17.0 / 315, 2.0 / 15, -1.0 / 3, 1.0})
+    series = b.fma(series, y2, b.cf(k));
+  Value isSmall = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, y2,
+                                        b.cf(0.35 * 0.35));
+  return arith::SelectOp::create(b, isSmall,
+                                 arith::MulFOp::create(b, s, series), capped);
+}
+
+Value ForwardKernel::distance(Value tile) {
+  if (!slope)
+    return {};
+  Value distance = arith::SubIOp::create(
+      b, position, b.muli(b.pinScalar(keyTile(tile)), c.tileKV));
+  return arith::SIToFPOp::create(b, b.f32, distance);
+}
+
+Values ForwardKernel::transform(ArrayRef<Value> products,
+                                const ScoreInputs &inputs) {
+  if (!transformsScores())
+    return Values(products);
+  Values scores(products);
+  bool isScaled = !scoreScale;
+  if (op.getSoftcap()) {
+    scores = softcap(products);
+    isScaled = true;
+  }
+  // score + x, scaled on the way where it is not yet.
+  auto addTo = [&](Value score, Value x) -> Value {
+    if (isScaled)
+      return arith::AddFOp::create(b, score, x);
+    return b.fma(score, scoreScale, x);
+  };
+  if (slope) {
+    LinearLayout layout = getAccumulatorLayout();
+    for (auto [i, score] : llvm::enumerate(scores)) {
+      int64_t key = 32 * (i / 16) + layout.apply({{"reg", int64_t(i % 16)}})[0];
+      Value d = math::AbsFOp::create(
+          b, arith::AddFOp::create(b, inputs.distance, b.cf(-double(key))));
+      if (isScaled)
+        score = b.fma(d, slope, score);
+      else
+        score = b.fma(score, scoreScale, arith::MulFOp::create(b, d, slope));
+    }
+    isScaled = true;
+  }
+  ArrayRef<Value> reads = inputs.reads;
+  if (bias.run) {
+    for (auto [i, score] : llvm::enumerate(scores)) {
+      Value x = operandElement(bias, reads, i);
+      if (x.getType() != b.f32)
+        x = arith::ExtFOp::create(b, b.f32, x);
+      score = addTo(score, x);
+    }
+    isScaled = true;
+    reads =
+        reads.drop_front(bias.hasKeys ? c.getWaveKeys() / 2 / bias.width : 1);
+  }
+  if (!isScaled)
+    for (Value &score : scores)
+      score = arith::MulFOp::create(b, score, scoreScale);
+  if (mask.run) {
+    Value hidden = b.cf(-std::numeric_limits<float>::infinity());
+    for (auto [i, score] : llvm::enumerate(scores)) {
+      Value x = operandElement(mask, reads, i);
+      if (!x.getType().isInteger(1))
+        x = arith::CmpIOp::create(
+            b, arith::CmpIPredicate::ne, x,
+            arith::ConstantIntOp::create(b, x.getType(), 0));
+      score = arith::SelectOp::create(b, x, score, hidden);
+    }
+  }
+  return scores;
+}
+
+Values ForwardKernel::scoresOf(ArrayRef<Value> acc, Value tile,
+                               ArrayRef<Value> reads) {
+  Values products = readScores(acc);
+  ScoreInputs inputs = {Values(reads), distance(tile)};
+  if (masksLate())
+    return hide(transform(products, inputs), tile);
+  return transform(hide(products, tile), inputs);
+}
