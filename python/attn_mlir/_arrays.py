@@ -85,6 +85,9 @@ class Numpy:
     def empty(self, shape: tuple[int, ...], dtype: str) -> Any:
         return np.empty(shape, self.numpy_dtype(dtype))
 
+    def asarray(self, x: Any) -> Any:
+        return np.asarray(x)
+
     def convert(self, x: Any, dtype: str) -> Any:
         return np.asarray(x).astype(self.numpy_dtype(dtype), copy=False)
 
@@ -155,6 +158,9 @@ class Torch:
 
     def empty(self, shape: tuple[int, ...], dtype: str) -> Any:
         return self.torch.empty(shape, dtype=self.torch_dtype(dtype), device=self.device)
+
+    def asarray(self, x: Any) -> Any:
+        return self.torch.as_tensor(x, device=self.device)
 
     def convert(self, x: Any, dtype: str) -> Any:
         return self.torch.as_tensor(x, dtype=self.torch_dtype(dtype), device=self.device)

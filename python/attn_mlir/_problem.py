@@ -139,7 +139,7 @@ class Problem:
         self._add_broadcast("bias", bias)
         self._add_broadcast("mask", mask)
         if alibi_slopes is not None:
-            rank = 2 if is_array(alibi_slopes) and len(alibi_slopes.shape) == 2 else 1
+            rank = 2 if len(getattr(alibi_slopes, "shape", ())) == 2 else 1
             self._add_vector("alibi_slopes", alibi_slopes, "f32", ["B", "Hq"][2 - rank :])
         if sink is not None:
             self._add_vector("sink", sink, "f32", ["Hq"])
@@ -272,22 +272,32 @@ class Problem:
                 raise ValueError(f"{name}: expects elements of {dtype}, got {given}")
             array = None
         else:
-            if is_array(x):
-                self._check_array(name, x)
-                given = self.namespace.dtype(x)
-                legal = ("i32", "i64") if dtype == "i32" else FLOATS
-                if given not in legal:
-                    raise ValueError(
-                        f"{name}: expects elements of {', '.join(legal)}, got {x.dtype}"
-                    )
-            try:
-                array = self.namespace.contiguous(self.namespace.convert(x, dtype))
-            except (TypeError, ValueError, OverflowError) as error:
-                raise ValueError(f"{name}: expects numbers, got {x!r}: {error}") from None
+            array = self.namespace.contiguous(self._convert(name, x, dtype))
             shape = self.namespace.shape(array)
         self._bind(name, shape, letters)
         type_shape = tuple(self._type_size(letter, s) for letter, s in zip(letters, shape))
         self.operands.append(Operand(name, dtype, shape, type_shape, None, array))
+
+    def _convert(self, name: str, x: Any, dtype: str) -> Any:
+        """An array or a list of numbers as i32 or f32, none of them another one then."""
+        legal = ("i32", "i64") if dtype == "i32" else FLOATS
+        if is_array(x):
+            self._check_array(name, x)
+        else:
+            try:
+                x = self.namespace.asarray(x)
+            except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+                raise ValueError(f"{name}: expects numbers, got {x!r}: {error}") from None
+            legal = tuple(dict.fromkeys((*legal, "i32", "i64")))
+        if 0 not in self.namespace.shape(x):
+            given = self.namespace.dtype(x)
+            if given not in legal:
+                raise ValueError(f"{name}: expects elements of {', '.join(legal)}, got {x.dtype}")
+            if dtype == "i32" and given == "i64":
+                for value in (int(x.min()), int(x.max())):
+                    if not -_LARGEST - 1 <= value <= _LARGEST:
+                        raise ValueError(f"{name}: expects numbers of 32 bits, got {value}")
+        return self.namespace.convert(x, dtype)
 
     def _add_per_batch(self, name: str, x: Any) -> None:
         """One number, or one a sequence."""

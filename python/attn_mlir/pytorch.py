@@ -282,21 +282,21 @@ def attention_with_autograd(
         raise ValueError(f"window: expects a pair (left, right), got {window!r}")
     left, right = (-1 if side is None else side for side in window)
 
-    def tensor(name: str, dtype: torch.dtype) -> Optional[Tensor]:
+    def tensor(name: str) -> Optional[Tensor]:
         x = a[name]
         if x is None or isinstance(x, Tensor):
             return x
         if isinstance(x, (list, tuple)):
-            return torch.tensor(x, dtype=dtype, device=a["q"].device)
+            return torch.tensor(x, device=a["q"].device)
         if name in ("seqlens_q", "seqlens_kv") and isinstance(x, (int, torch.SymInt)):
-            return torch.full((a["q"].shape[0],), x, dtype=dtype, device=a["q"].device)
+            return torch.full((a["q"].shape[0],), x, device=a["q"].device)
         raise ValueError(f"{name}: expects a torch tensor, as q is, got {type(x).__name__}")
 
     def split(name: str) -> tuple[Optional[Tensor], Optional[int]]:
         x = a[name]
         if isinstance(x, (int, torch.SymInt)) and not isinstance(x, bool):
             return None, x
-        return tensor(name, torch.int32), None
+        return tensor(name), None
 
     for name in ("k", "v"):
         if not isinstance(a[name], Tensor):
@@ -304,16 +304,12 @@ def attention_with_autograd(
     dense = a["layout"] != "thd" and a["block_table"] is None
     q_offset, q_start = split("q_offset")
     kv_offset, kv_start = split("kv_offset")
-    lengths = {name: tensor(name, torch.int32) for name in _INTEGERS}
-    floats = {name: tensor(name, torch.float32) for name in ("alibi_slopes", "sink")}
-    others = {name: tensor(name, torch.float32) for name in ("bias", "mask")}
+    tensors = {name: tensor(name) for name in _OPTIONAL}
     out, lse = torch.ops.attn_mlir.attention(
         a["q"],
         a["k"],
         a["v"],
-        **others,
-        **floats,
-        **lengths,
+        **tensors,
         q_offset=q_offset,
         kv_offset=kv_offset,
         q_start=q_start,
@@ -342,7 +338,8 @@ def attention_with_autograd(
     return out, lse if a["lse"] is None else a["lse"].copy_(lse)
 
 
-_INTEGERS = ("seqlens_q", "seqlens_kv", "cu_seqlens_q", "cu_seqlens_kv", "block_table")
+_OPTIONAL = ("bias", "mask", "alibi_slopes", "sink", "seqlens_q", "seqlens_kv")
+_OPTIONAL += ("cu_seqlens_q", "cu_seqlens_kv", "block_table")
 
 
 # ----------------------------------------------------------------------
