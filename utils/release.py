@@ -123,6 +123,15 @@ class Release:
         self.refuse_paths(prefix)
         write_archive(self.dist / f"{name}.tar.xz", prefix, name, self.epoch)
         self.package = self.dist / f"{name}.tar.xz"
+        self.prefix = prefix
+
+    def make_wheel(self):
+        """The Python package, with the library of the C++ package."""
+        (library,) = self.prefix.glob("lib/**/libAttnC.so")
+        command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-index", "--quiet"]
+        command += ["--wheel-dir", self.dist, self.source / "python"]
+        run(command, env=dict(self.env, ATTN_LIBRARY=str(library.resolve())))
+        (self.wheel,) = self.dist.glob("*.whl")
 
     def refuse_paths(self, prefix):
         """Fails if a file of the package names the place it was built at."""
@@ -195,6 +204,30 @@ def check_package(release, folder):
     print("utils/release: the package works in " + ("a clean Debian 12" if clean else "a fresh prefix"))
 
 
+def check_wheel(release, folder):
+    """Installs the wheel as a user does, and computes with it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    environment = folder / "environment"
+    shutil.rmtree(environment, ignore_errors=True)
+    run([sys.executable, "-m", "venv", environment])
+    python = environment / "bin" / "python"
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    run([*install, release.wheel])
+    # Nothing of the checkout is in reach.
+    run([python, "-I", "-c", USE_WHEEL], cwd=folder, env={"PATH": "/usr/bin:/bin", "HOME": str(folder)})
+    print("utils/release: the wheel works in a fresh virtual environment")
+
+
+USE_WHEEL = r"""
+import attn_mlir, numpy as np
+q = np.zeros((1, 8, 128, 64), np.float16)
+k = v = np.ones((1, 2, 96, 64), np.float16)
+for where in ({"device": "cpu"}, {"device": "emulator", "chip": "gfx942"}):
+    o, lse = attn_mlir.attention(q, k, v, causal=True, return_lse=True, **where)
+    seen = np.exp(lse[0, 0, [0, 127]]).round(2).tolist()
+    assert seen == [0.0, 96.0] and o[0, 0, 127, 0] == 1, (where, seen)
+"""
+
 RUN_TOOLS = r"""
 "$package/bin/attn-run" $program --device=cpu $files
 /usr/bin/python3 check.py
@@ -229,12 +262,14 @@ def main():
         release = Release(work / name, args.commit)
         release.make_source()
         release.make_package(args.jobs)
+        release.make_wheel()
         release.sums = release.sum()
         releases.append(release)
     if args.twice and releases[0].sums != releases[1].sums:
         sys.exit(f"error: two builds differ:\n{releases[0].sums}{releases[1].sums}")
     release = releases[0]
     if not args.no_checks:
+        check_wheel(release, work / "check")
         check_package(release, work / "check")
     dist = work / "dist"
     shutil.rmtree(dist, ignore_errors=True)
