@@ -24,7 +24,7 @@ SECTIONS = {
     "Start": ["Tutorial", "Running", "Report"],
     "How to": ["Embedding", "CAPI", "Python", "HIP", "Tuning", "Debugging", "AddingAChip"],
     "How it works": [
-        "Semantics", "Architecture", "Lowering", "Emulator", "EmulatorInstructions",
+        "Semantics", "Architecture", "Lowering", "Schedule", "Emulator", "EmulatorInstructions",
         "Timing", "Performance", "Comparison",
     ],
     "Reference": ["Dialect", "Passes", "api/cpp/index", "api/c/index", "api/python"],
