@@ -81,8 +81,9 @@ struct Runtime {
 #undef ATTN_HIP_POINTER
 
   /// Loads the file that the environment variable ATTN_HIP_LIBRARY names, or
-  /// else the libamdhip64 that the process has already, the one that the dynamic
-  /// linker finds, or those of ROCM_PATH and /opt/rocm. Errors name what was tried, or the entry point that is missing.
+  /// else the libamdhip64 that the process has already, the one that the
+  /// dynamic linker finds, or those of ROCM_PATH and /opt/rocm. Errors name
+  /// what was tried, or the entry point that is missing.
   static llvm::Expected<Runtime> load();
 
   /// Success, or "hipMalloc: out of memory (HIP error 2)". A failure does not
