@@ -326,3 +326,49 @@ func.func @repeated_heads(%q: tensor<?x4x8x16xf32>, %k: tensor<?x2x10x16xf32>, %
   %r = tensor.expand_shape %o [[0, 1], [2], [3]] output_shape [%b, 4, 8, 16] : tensor<?x8x16xf32> into tensor<?x4x8x16xf32>
   return %r : tensor<?x4x8x16xf32>
 }
+
+// -----
+
+// As einsum writes grouped heads: batches b, heads h of g queries each, rows t
+// before heads. The row is the longer of the loops that the keys lack.
+// REMARK: raised to attn.attention
+// CHECK-LABEL: func @grouped
+// CHECK-SAME: (%[[Q:[^:]*]]: {{[^%]*}}, %[[K:[^:]*]]: {{[^%]*}}, %[[V:[^:]*]]: {{[^%]*}})
+// CHECK: %[[QC:.*]] = tensor.collapse_shape %[[Q]] {{\[\[}}0], [1], [2, 3], [4]]
+// CHECK: %[[O:.*]] = attn.attention ins(%[[QC]], %[[K]], %[[V]] : tensor<2x12x6x16xf32>, tensor<2x20x2x16xf32>, tensor<2x20x2x16xf32>)
+// CHECK-SAME: {causal, layout = bshd, scale = 1.000000e+00}
+// CHECK: tensor.collapse_shape %[[O]] {{\[\[}}0], [1], [2, 3]]
+// CHECK-NEXT: return
+func.func @grouped(%q: tensor<2x12x2x3x16xf32>, %k: tensor<2x20x2x16xf32>, %v: tensor<2x20x2x16xf32>) -> tensor<2x12x96xf32> {
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant 0xFF800000 : f32
+  %c8 = arith.constant 8 : i32
+  %se = tensor.empty() : tensor<2x2x3x12x20xf32>
+  %sz = linalg.fill ins(%zero : f32) outs(%se : tensor<2x2x3x12x20xf32>) -> tensor<2x2x3x12x20xf32>
+  %s = linalg.contract
+      indexing_maps = [affine_map<(b, h, g, t, s, d) -> (b, t, h, g, d)>, affine_map<(b, h, g, t, s, d) -> (b, s, h, d)>,
+                       affine_map<(b, h, g, t, s, d) -> (b, h, g, t, s)>]
+      ins(%q, %k : tensor<2x12x2x3x16xf32>, tensor<2x20x2x16xf32>) outs(%sz : tensor<2x2x3x12x20xf32>) -> tensor<2x2x3x12x20xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(b, h, g, t, s) -> (b, h, g, t, s)>, affine_map<(b, h, g, t, s) -> (b, h, g, t, s)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+      ins(%s : tensor<2x2x3x12x20xf32>) outs(%se : tensor<2x2x3x12x20xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %0 = linalg.index 3 : index
+    %1 = linalg.index 4 : index
+    %2 = arith.index_cast %0 : index to i32
+    %3 = arith.index_cast %1 : index to i32
+    %4 = arith.addi %2, %c8 : i32
+    %5 = arith.cmpi sge, %4, %3 : i32
+    %6 = arith.select %5, %in, %least : f32
+    linalg.yield %6 : f32
+  } -> tensor<2x2x3x12x20xf32>
+  %p = linalg.softmax dimension(4) ins(%m : tensor<2x2x3x12x20xf32>) outs(%se : tensor<2x2x3x12x20xf32>) -> tensor<2x2x3x12x20xf32>
+  %oe = tensor.empty() : tensor<2x12x2x3x16xf32>
+  %oz = linalg.fill ins(%zero : f32) outs(%oe : tensor<2x12x2x3x16xf32>) -> tensor<2x12x2x3x16xf32>
+  %o = linalg.contract
+      indexing_maps = [affine_map<(b, t, h, g, d, s) -> (b, h, g, t, s)>, affine_map<(b, t, h, g, d, s) -> (b, s, h, d)>,
+                       affine_map<(b, t, h, g, d, s) -> (b, t, h, g, d)>]
+      ins(%p, %v : tensor<2x2x3x12x20xf32>, tensor<2x20x2x16xf32>) outs(%oz : tensor<2x12x2x3x16xf32>) -> tensor<2x12x2x3x16xf32>
+  %r = tensor.collapse_shape %o [[0], [1], [2, 3, 4]] : tensor<2x12x2x3x16xf32> into tensor<2x12x96xf32>
+  return %r : tensor<2x12x96xf32>
+}

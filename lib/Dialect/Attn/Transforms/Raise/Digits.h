@@ -16,6 +16,7 @@
 #define ATTN_DIALECT_ATTN_TRANSFORMS_RAISE_DIGITS_H
 
 #include "mlir/Support/LLVM.h"
+#include "llvm/ADT/SmallVector.h"
 #include <optional>
 
 namespace mlir::attn {

@@ -522,8 +522,18 @@ LogicalResult Match::run(const Contraction &product) {
     if (columns.size() != 1 || rows.empty())
       return fail("the weighted sum is not one of rows of values");
     // A loop over heads that share their values is one of the weights alone
-    // too; the row is the last.
-    row = loops[rows.back()];
+    // too. Which is the row matters for conditions on it only: take the
+    // longest.
+    auto length = [&](unsigned loop) {
+      return ShapedType::isDynamic(sizes[loop])
+                 ? std::numeric_limits<int64_t>::max()
+                 : sizes[loop];
+    };
+    unsigned longest = rows[0];
+    for (unsigned loop : rows)
+      if (length(loop) >= length(longest))
+        longest = loop;
+    row = loops[longest];
     column = loops[columns[0]];
     value = reader.look(values->get(), *from, false);
     if (failed(matchWeights(expr)) || failed(checkRows()))
