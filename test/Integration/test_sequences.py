@@ -3,8 +3,9 @@
 import compare
 import numpy as np
 import pytest
-from attn_program import Problem, assert_matches, run, run_all
-from cases import INF
+from attn_program import Problem, Strided, View, assert_matches, run, run_all
+
+from devices import Device
 from random_problems import _distinct as distinct
 from random_problems import _grid as grid
 
@@ -66,3 +67,146 @@ def test_pages_of_any_size(device, kind, page):
     ]
     for problem, result in zip(problems, run_all(problems, device)):
         assert_matches(result, problem, what=f"{page} keys a page: ")
+
+
+@pytest.mark.kinds("f16", "bf16")
+@pytest.mark.needs("paged")
+def test_pages_may_be_shared(device, kind):
+    # One prefix of 32 keys for all, in the same pages.
+    problem = paged(np.random.default_rng(1), kind, (3, 2, 5, 64), 2, [40, 64, 33], 16, causal=True)
+    table = problem.options["block_table"]
+    table[:, :2] = table[0, :2]
+    result = run(problem, device)
+    assert_matches(result, problem)
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("paged")
+def test_pages_of_dynamic_and_strided_pools(device, kind):
+    problem = paged(np.random.default_rng(2), kind, (2, 4, 9, 64), 2, [70, 17], 32)
+    problem.dynamic = True
+    assert_matches(run(problem, device), problem)
+    shared = paged(np.random.default_rng(3), kind, (2, 4, 9, 64), 2, [70, 17], 16)
+    pages, heads, rows, d = shared.k.shape
+    # Keys and values in one buffer, and rows that are no power of two apart.
+    both = np.full((2, pages, heads, rows, d + 8), NAN, np.float16)
+    both[0, ..., :d], both[1, ..., :d] = shared.k, shared.v
+    strides = tuple(s // 2 for s in both.strides[1:])
+    views = [View(both.reshape(-1), n * both[0].size, shared.k.shape, strides) for n in (0, 1)]
+    strided = Problem(shared.q, *views, shared.options)
+    assert_matches(run(strided, device), strided)
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("paged")
+def test_E6_pages_beyond_32_bits(device, kind):
+    if not device.is_gpu:
+        pytest.skip("the host's buffers are not sparse: this takes 24 GiB")
+    problem = paged(np.random.default_rng(4), kind, (1, 1, 3, 64), 1, [150], 64)
+    apart = tuple(
+        Strided(x, (2**30 + 64, x[0].size, 64, 1)) for x in (problem.k, problem.v)
+    )
+    far = Problem(problem.q, *apart, problem.options)
+    assert_matches(run(far, device), far)
+
+
+@pytest.mark.parametrize("device", [Device("gfx950")], ids=str)
+def test_E7_small_pages_of_a_too_large_pool_are_an_error(device):
+    problem = paged(np.random.default_rng(4), "f16", (1, 1, 3, 64), 1, [40], 16)
+    apart = tuple(Strided(x, (2**30 + 64, x[0].size, 64, 1)) for x in (problem.k, problem.v))
+    far = Problem(problem.q, *apart, problem.options)
+    with pytest.raises(AssertionError, match="expects pools of at most 4294901760 bytes"):
+        run(far, device)
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("paged")
+def test_pages_that_no_pool_has_stay_inside(device, kind):
+    # What the table says is wrong: whatever comes out, nothing outside is read.
+    problem = paged(np.random.default_rng(5), kind, (2, 2, 3, 64), 1, [100, 40], 16)
+    for wrong in (-1, -(2**31), 10**6, 2**31 - 1):
+        table = problem.options["block_table"].copy()
+        table[0, 2] = wrong
+        result = run(problem.with_options(block_table=table), device)
+        expected, _ = problem.reference()
+        compare.assert_close(result.out[1], expected[1], atol=2e-2, what="the other sequence")
+
+
+def packed(rng, kind, q_lens, kv_lens, heads=2, d=64, **options):
+    """Packed sequences of these lengths."""
+    dtype = compare.dtype(kind)
+    q, k = (grid(rng, (sum(n), heads, d)).astype(dtype) for n in (q_lens, kv_lens))
+    v = distinct(rng, k.shape).astype(dtype)
+    starts = {
+        f"cu_seqlens_{name}": np.cumsum([0, *n]).astype(np.int32)
+        for name, n in (("q", q_lens), ("kv", kv_lens))
+    }
+    return Problem(q, k, v, {"layout": "thd", **starts, **options})
+
+
+@pytest.mark.kinds("bf16")
+@pytest.mark.needs("thd", "causal")
+def test_packed_sequences_longer_than_a_tile(device, kind):
+    rng = np.random.default_rng(6)
+    q_lens, kv_lens = [300, 0, 1, 256, 77], [65, 9, 513, 256, 0]
+    problems = [
+        packed(rng, kind, q_lens, kv_lens, heads=1, causal=True, lse_layout="bhs_padded"),
+        packed(
+            rng, kind, q_lens, kv_lens, heads=1, causal=True, diagonal_alignment="top_left"
+        ),
+    ]
+    for problem, result in zip(problems, run_all(problems, device)):
+        assert_matches(result, problem)
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.needs("thd", "dynamic")
+def test_more_packed_sequences_than_lanes(device, kind, dynamic):
+    rng = np.random.default_rng(7)
+    q_lens = rng.integers(0, 4, 131)
+    q_lens[[5, 70]] = 270, 0
+    problem = packed(rng, kind, list(q_lens), list(rng.integers(0, 9, 131)), heads=1)
+    problem.dynamic = dynamic
+    assert_matches(run(problem, device), problem)
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("thd")
+def test_corrupt_starts_stay_inside(device, kind):
+    # Whatever comes out: nothing outside of the tensors is read or written.
+    if not device.is_gpu:
+        pytest.skip("the host does not check starts")
+    problem = packed(np.random.default_rng(8), kind, [5, 7, 30], [9, 2, 70], causal=True)
+    for starts in ([0, 30, 10, 42], [-7, 5, 2**31 - 1, 42], [50, -(2**31), 99, 0], [9, 9, 9, 9]):
+        for layout in ("hs_packed", "bhs_padded"):
+            corrupt = {name: np.array(starts, np.int32) for name in ("cu_seqlens_q", "cu_seqlens_kv")}
+            options = {**problem.options, **corrupt, "lse_layout": layout}
+            lse = np.full((3, 2, 30), NAN, np.float32) if layout == "bhs_padded" else True
+            run(Problem(problem.q, problem.k, problem.v, options, lse=lse), device)
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("padded")
+def test_corrupt_lengths_stay_inside(device, kind):
+    # A length is limited to the tensor: these are all keys, or none.
+    if not device.is_gpu:
+        pytest.skip("the host does not check lengths of queries")
+    rng = np.random.default_rng(9)
+    q, k = (grid(rng, (3, 1, n, 64)).astype(np.float16) for n in (5, 70))
+    problem = Problem(q, k, k, {"seqlens_kv": np.array([71, 2**31 - 1, -1], np.int32)})
+    result = run(problem, device)
+    expected = problem.reference(seqlens_kv=np.array([70, 70, 0]))
+    compare.assert_close(result.lse, expected[1], atol=1e-4)
+    compare.assert_plus_zero(result.out[2])
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("padded")
+def test_one_length_for_all_is_a_scalar(device, kind):
+    rng = np.random.default_rng(10)
+    q, k, v = (grid(rng, (2, 1, n, 64)).astype(np.float16) for n in (300, 70, 70))
+    q[:, :, 257:] = k[:, :, 33:] = v[:, :, 33:] = NAN
+    problem = Problem(q, k, v, {"seqlens_q": 257, "seqlens_kv": 33, "causal": True})
+    lengths = {"seqlens_q": [257] * 2, "seqlens_kv": [33] * 2}
+    assert_matches(run(problem, device), problem, **lengths)

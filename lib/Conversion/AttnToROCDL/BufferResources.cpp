@@ -380,13 +380,28 @@ Value KernelRewriter::poolResource(const Slice &slice, Value pages) {
   auto mul = [&](Value x, Value y) {
     return b.createOrFold<arith::MulIOp>(x, y);
   };
-  auto lastOf = [&](Value count) {
-    return arith::ExtSIOp::create(b, b.getI64Type(),
-                                  b.createOrFold<arith::SubIOp>(count, c32(1)));
+  auto wide = [&](Value count) {
+    return b.createOrFold<arith::ExtSIOp>(b.getI64Type(), count);
   };
-  Value elements =
-      b.createOrFold<arith::AddIOp>(mul(lastOf(pages), slice.pageStride),
-                                    mul(lastOf(slice.rows), slice.rowStride));
+  // Elements from the pool's start to a row of a page.
+  auto distance = [&](Value page, Value row) {
+    return b.createOrFold<arith::AddIOp>(mul(wide(page), slice.pageStride),
+                                         mul(wide(row), slice.rowStride));
+  };
+  // Larger pools would wrap: better no result than a wrong one.
+  Value isTooLarge = b.createOrFold<arith::CmpIOp>(
+      arith::CmpIPredicate::ugt,
+      mul(distance(pages, slice.rows), c64(slice.bytes)), c64(outOfPool));
+  if (!matchPattern(isTooLarge, m_Constant())) {
+    auto guard = scf::IfOp::create(b, isTooLarge, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard insertion(b);
+    b.setInsertionPointToStart(guard.thenBlock());
+    LLVM::Trap::create(b);
+  }
+  auto last = [&](Value count) {
+    return b.createOrFold<arith::SubIOp>(count, c32(1));
+  };
+  Value elements = distance(last(pages), last(slice.rows));
   elements = b.createOrFold<arith::AddIOp>(elements, c64(slice.columns));
   Value bytes = mul(elements, c64(slice.bytes));
   bytes = b.createOrFold<arith::MinUIOp>(bytes, c64(outOfPool));
