@@ -30,7 +30,7 @@ FEATURES = {
     "mask": (None, "full", "keys", "batch"),
     "alibi": (None, "head", "batch"),
     "sink": (None, "some"),
-    "padding": (None, "kv", "both"),
+    "padding": (None, "kv", "both", "pages"),
     "offsets": (None, "scalar", "batch"),
     "scale": (None, 0.25, -0.5, "operand"),
     "lse": ("e", None, "two"),
@@ -70,6 +70,7 @@ def needs(choice):
         "lse_base": choice.get("lse") == "two",
         "scale_value": choice.get("scale") == "operand",
         "padded": choice.get("padding"),
+        "paged": choice.get("padding") == "pages",
         "dynamic": "dynamic" in form,
         "strided": form == "strided",
         **{name: choice.get(name) for name in ("softcap", "alibi", "sink", "offsets")},
@@ -147,6 +148,10 @@ def make(choice, seed):
     if choice["lse"] is None:
         options.pop("lse_layout", None)
 
+    if choice["padding"] == "pages":
+        page = (16, 32, 64)[seed % 3]
+        k, v, options["block_table"] = _paged(rng, k, v, options["seqlens_kv"], page)
+        options["page_size"] = page
     arrays = [_arrange(x, choice["layout"]).astype(dtype) for x in (q, k, v)]
     form = choice["form"]
     out = None
@@ -162,6 +167,27 @@ def make(choice, seed):
         dynamic="dynamic" in form,
         tensors="tensor" in form,
     )
+
+
+def _paged(rng, keys, values, lengths, page):
+    """Pools of pages, and the table that finds each sequence's keys in them.
+
+    What holds no key is NaN, or in no page at all.
+    """
+    counts = [-(-n // page) for n in lengths]
+    order = iter(rng.permutation(sum(counts) + 1))
+    table = np.full((len(keys), max(counts) + 1), -1, np.int32)
+    pools = [
+        [np.full((x[0].shape[0], page, x[0].shape[2]), np.nan) for _ in range(sum(counts) + 1)]
+        for x in (keys, values)
+    ]
+    for b, n in enumerate(lengths):
+        for p in range(counts[b]):
+            table[b, p] = next(order)
+            for pool, x in zip(pools, (keys, values)):
+                rows = x[b][:, p * page : min((p + 1) * page, n)]
+                pool[table[b, p]][:, : rows.shape[1]] = rows
+    return *pools, table
 
 
 def _grid(rng, shape):

@@ -58,9 +58,18 @@ func.func @not_tiled(%q: memref<1x2x16x8xf32>, %o: memref<1x2x16x8xf32>) {
 
 // -----
 
+// A tile lies in one page, whose number is looked up and limited to the pool.
+// CHECK-LABEL: func @paged
+// CHECK: scf.for %[[J:.*]] = %{{.*}} step %c16
+// CHECK:   %[[AT:.*]] = arith.divui %[[J]], %c16
+// CHECK:   %[[ENTRY:.*]] = memref.load %{{.*}}[%c0{{.*}}, %[[AT]]]
+// CHECK:   %[[PAGE:.*]] = arith.index_cast %[[ENTRY]]
+// CHECK:   %[[LOW:.*]] = arith.maxsi %[[PAGE]], %c0
+// CHECK:   %[[IN:.*]] = arith.minsi %[[LOW]], %c8
+// CHECK:   %[[ROW:.*]] = arith.remui %[[J]], %c16
+// CHECK:   memref.subview %{{.*}}[%[[IN]], 0, %[[ROW]], 0] [1, 1, 16, 8]
 func.func @paged(%q: memref<1x1x16x8xf32>, %k: memref<9x1x16x8xf32>, %t: memref<1x4xi32>, %n: memref<1xi32>,
                  %o: memref<1x1x16x8xf32>) {
-  // expected-error @below {{expects contiguous key and value for the online softmax, but got block_table}}
   attn.attention ins(%q, %k, %k : memref<1x1x16x8xf32>, memref<9x1x16x8xf32>, memref<9x1x16x8xf32>)
       seqlens_kv(%n : memref<1xi32>) block_table(%t : memref<1x4xi32>)
       outs(%o : memref<1x1x16x8xf32>) {page_size = 16}

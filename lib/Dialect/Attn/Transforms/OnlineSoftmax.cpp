@@ -32,9 +32,6 @@ static constexpr int64_t kFar = int64_t(1) << 61;
 
 /// Checks the precondition of the pass.
 static LogicalResult checkForm(AttentionOp op) {
-  if (op.getBlockTable())
-    return op.emitOpError("expects contiguous key and value for the online "
-                          "softmax, but got block_table");
   bool unit = op.getLayout() != Layout::thd;
   if (unit) {
     DimMap map = getDimMap(op.getLayout());
@@ -57,7 +54,12 @@ class OnlineLoop {
 public:
   OnlineLoop(RewriterBase &rewriter, AttentionOp op, int64_t kvTile)
       : rewriter(rewriter), op(op), loc(op.getLoc()), kvTile(kvTile),
-        map(getDimMap(op.getLayout())), tensors(op.hasPureTensorForm()) {}
+        map(getDimMap(op.getLayout())), tensors(op.hasPureTensorForm()) {
+    // A tile lies in one page.
+    if (op.getPageSize())
+      while (int64_t(*op.getPageSize()) % this->kvTile != 0)
+        --this->kvTile;
+  }
 
   void build();
 
@@ -85,7 +87,10 @@ private:
 
   Value perBatch(Value operand);
   Value diagonalOffset(Value keys);
-  Value rowsOf(Value source, OpFoldResult first, OpFoldResult count);
+  Value rowsOf(Value source, OpFoldResult first, OpFoldResult count,
+               Value page = {});
+  Value keyCapacity();
+  Value pageOf(Value key);
   Value scoreTile(Value source, OpFoldResult firstKey, OpFoldResult keys);
   Value newState(ArrayRef<OpFoldResult> shape, double value);
   Value fill(Value target, double value);
@@ -126,12 +131,37 @@ Value OnlineLoop::diagonalOffset(Value keys) {
   return sub(keys, length);
 }
 
-/// Rows of a query, key, value or output as [count, D].
-Value OnlineLoop::rowsOf(Value source, OpFoldResult first, OpFoldResult count) {
+/// Keys that there is room for.
+Value OnlineLoop::keyCapacity() {
+  if (!op.getBlockTable())
+    return index(getMixedSize(rewriter, loc, op.getKey(), map.seq));
+  Value pages = index(getMixedSize(rewriter, loc, op.getBlockTable(), 1));
+  return arith::MulIOp::create(rewriter, loc, pages, index(*op.getPageSize()));
+}
+
+/// The number of the page that holds a key, limited to the pool.
+Value OnlineLoop::pageOf(Value key) {
+  Value place =
+      arith::DivUIOp::create(rewriter, loc, key, index(*op.getPageSize()));
+  Value page = loadElement(rewriter, loc, op.getBlockTable(),
+                           {rewriter.getIndexAttr(0), place});
+  Value last =
+      sub(index(getMixedSize(rewriter, loc, op.getKey(), map.batch)), index(1));
+  return clamp(toIndex(rewriter, loc, page), index(0), last);
+}
+
+/// Rows of a query, key, value or output as [count, D]; of a pool's page if one
+/// is given.
+Value OnlineLoop::rowsOf(Value source, OpFoldResult first, OpFoldResult count,
+                         Value page) {
   SmallVector<OpFoldResult> sizes = getMixedSizes(rewriter, loc, source);
   SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0));
   offsets[map.seq] = first;
   sizes[map.seq] = count;
+  if (page) {
+    offsets[map.batch] = page;
+    sizes[map.batch] = rewriter.getIndexAttr(1);
+  }
   SmallVector<int64_t> kept = {map.seq, map.dim};
   return createSlice(rewriter, loc, source, offsets, sizes,
                      ArrayRef<int64_t>(kept));
@@ -186,8 +216,14 @@ Value OnlineLoop::newState(ArrayRef<OpFoldResult> shape, double value) {
 /// One attn.online_attention; returns the next state (tensors) or nothing.
 SmallVector<Value> OnlineLoop::step(Value firstKey, OpFoldResult keys,
                                     ValueRange state) {
-  Value key = rowsOf(op.getKey(), firstKey, keys);
-  Value value = rowsOf(op.getValue(), firstKey, keys);
+  Value page, row = firstKey;
+  if (op.getBlockTable()) {
+    page = pageOf(firstKey);
+    row = arith::RemUIOp::create(rewriter, loc, firstKey,
+                                 index(*op.getPageSize()));
+  }
+  Value key = rowsOf(op.getKey(), row, keys, page);
+  Value value = rowsOf(op.getValue(), row, keys, page);
   Value bias, mask, slope;
   if (op.getBias())
     bias = scoreTile(op.getBias(), firstKey, keys);
@@ -252,7 +288,7 @@ void OnlineLoop::build() {
   }
   query = rowsOf(op.getQuery(), zero, rows);
 
-  Value keys = index(getMixedSize(rewriter, loc, op.getKey(), map.seq));
+  Value keys = keyCapacity();
   if (op.getSeqlensKv())
     keys = clamp(perBatch(op.getSeqlensKv()), index(0), keys);
   if (op.readsDiagonal())
@@ -268,6 +304,11 @@ void OnlineLoop::build() {
   int64_t left = op.getWindowLeft();
   if (left >= 0 && op.getSinkTokens() == 0)
     low = clamp(sub(diagonal, index(std::min(left, kFar))), index(0), high);
+  AffineExpr x, y;
+  bindDims(rewriter.getContext(), x, y);
+  if (op.getBlockTable()) // tiles begin where pages may
+    low = affine::makeComposedAffineApply(
+        rewriter, loc, x.floorDiv(kvTile) * kvTile, OpFoldResult(low));
 
   OpFoldResult valueDim = getMixedSize(rewriter, loc, op.getValue(), map.dim);
   SmallVector<Value> state = {
@@ -275,8 +316,6 @@ void OnlineLoop::build() {
       newState({rows}, -std::numeric_limits<double>::infinity()),
       newState({rows}, 0.0)};
 
-  AffineExpr x, y;
-  bindDims(rewriter.getContext(), x, y);
   Value full = affine::makeComposedAffineApply(
       rewriter, loc, x + (y - x).floorDiv(kvTile) * kvTile,
       {OpFoldResult(low), OpFoldResult(high)});

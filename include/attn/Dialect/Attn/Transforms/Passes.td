@@ -74,8 +74,10 @@ def AttnOnlineSoftmaxPass
     %o, %lse = attn.finalize ins(%s#0, %s#1, %s#2 : ...) outs(...)
     ```
 
-    Precondition: every `attn.attention` has the form that `attn-tile` leaves,
-    and no `block_table`.
+    With a `block_table` a tile lies in one page: its size is the largest one up
+    to `kv-tile` that divides `page_size`.
+
+    Precondition: every `attn.attention` has the form that `attn-tile` leaves.
     Postcondition: no `attn.attention` is left.
   }];
   let options = [
