@@ -166,8 +166,16 @@ def _gradients(
         x = x.to(wide)
         return x.transpose(1, 2) if a["layout"] == "bshd" else x
 
-    q, k, v = heads_first(a["q"]), heads_first(a["k"]), heads_first(a["v"])
-    o, d_o = heads_first(out), heads_first(d_out)
+    def without_padding(x: Tensor, lengths: Optional[Tensor]) -> Tensor:
+        """Zeros where rows hold what has no effect, NaN perhaps."""
+        if lengths is None:
+            return x
+        row = torch.arange(x.shape[2], device=x.device)[:, None]
+        return torch.where(row < lengths.reshape(-1, 1, 1, 1), x, torch.zeros_like(x))
+
+    q, d_o = (without_padding(heads_first(x), a["seqlens_q"]) for x in (a["q"], d_out))
+    k, v = (without_padding(heads_first(a[name]), a["seqlens_kv"]) for name in ("k", "v"))
+    o = heads_first(out)
     lse, d_lse = lse.to(wide), d_lse.to(wide)
     if a["lse_base"] == "two":
         lse, d_lse = lse / _LOG2_E, d_lse * _LOG2_E
@@ -181,7 +189,7 @@ def _gradients(
     if a["softcap"] is not None:
         capped = torch.tanh(scores / a["softcap"])
         scores = capped * a["softcap"]
-    visible, distance = _positions(a, q.shape[0], length_q, k.shape[2], q.device)
+    visible, distance = _positions(a, length_q, k.shape[2], q.device)
     if a["alibi_slopes"] is not None:
         slopes = a["alibi_slopes"].to(wide)
         slopes = slopes if slopes.dim() == 2 else slopes[None]
@@ -226,7 +234,7 @@ def _gradients(
 
 
 def _positions(
-    a: dict[str, Any], batch: int, length_q: int, length_kv: int, device: Any
+    a: dict[str, Any], length_q: int, length_kv: int, device: Any
 ) -> tuple[Tensor, Tensor]:
     """Which keys a row sees, and its distance to them: [B or 1, 1, Sq, Skv]."""
 

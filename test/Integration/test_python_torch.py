@@ -154,6 +154,19 @@ def test_gradient_of_everything(options):
     torch.autograd.gradcheck(f, leaves, atol=2e-4, rtol=1e-3, eps=1e-3, fast_mode=True)
 
 
+def test_padding_has_no_part_in_a_gradient():
+    lengths = {"seqlens_q": torch.tensor([9, 4]), "seqlens_kv": torch.tensor([6, 13])}
+    grads = []
+    for fill in (0.0, torch.nan):
+        torch.manual_seed(3)
+        q, k, v = inputs()
+        q[1, :, 4:] = k[0, :, 6:] = v[0, :, 6:] = fill
+        leaves = [x.requires_grad_() for x in (q, k, v)]
+        out = attn_mlir.attention(*leaves, causal=True, **lengths)
+        grads.append(torch.autograd.grad(out.square().sum(), leaves))
+    assert all(torch.equal(a, b) and a.isfinite().all() for a, b in zip(*grads))
+
+
 def test_gradient_of_the_lse():
     q, k, v = inputs(grad=True)
     _, lse = attn_mlir.attention(q, k, v, causal=True, return_lse=True)
