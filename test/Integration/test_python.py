@@ -154,6 +154,23 @@ def test_the_emulator(chip, optimized):
     where = {"device": "emulator", "chip": chip, "checks": "all"}
     check(arrays, {"causal": True}, **where)
     check(inputs("bshd", dtype=BF16, d=64), {"layout": "bshd"}, **where)
+    scalars = {"causal": True, "q_offset": 40, "kv_offset": 3, "seqlens_kv": [70, 50]}
+    check(arrays, scalars, **where)
+
+
+@pytest.mark.parametrize("layout", ["bhsd", "bshd"])
+def test_paged_keys(layout, optimized):
+    pool = (6, 2, 16, 64) if layout == "bhsd" else (6, 16, 2, 64)
+    q, _, _ = inputs(layout, dtype=np.float16, d=64)
+    k, v = normal(*pool, dtype=np.float16), normal(*pool, dtype=np.float16)
+    options = {"block_table": np.array([[4, 0, 5], [2, -1, -1]]), "seqlens_kv": np.array([40, 7])}
+    if layout == "bshd":
+        options["layout"] = layout
+    check((q, k, v), options, device="emulator", checks="all")
+    options["block_table"][0, 2] = 6
+    message = "buffer 'block_table': expects element 2 to be a page, 0 to 5, but got 6"
+    with pytest.raises(ValueError, match=message):
+        attn_mlir.attention(q, k, v, device="emulator", **options)
 
 
 def test_what_a_chip_cannot_do_is_said():
