@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -423,6 +424,11 @@ std::optional<double> attn::getNumber(const Expr *expr) {
                ? static_cast<double>(!number.getValue().isZero())
                : static_cast<double>(number.getInt());
   return std::nullopt;
+}
+
+bool attn::isNegativeInfinity(const Expr *expr) {
+  std::optional<double> number = getNumber(expr);
+  return number && std::isinf(*number) && *number < 0;
 }
 
 bool attn::equal(const Expr *a, const Expr *b) {

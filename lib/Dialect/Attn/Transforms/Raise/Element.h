@@ -105,6 +105,8 @@ bool equal(const Expr *a, const Expr *b);
 /// The value of a constant float or integer, else nothing.
 std::optional<double> getNumber(const Expr *expr);
 
+bool isNegativeInfinity(const Expr *expr);
+
 /// Whether `expr` applies `Op`.
 template <typename... Op> bool applies(const Expr *expr) {
   return expr->kind == Expr::Apply && isa<Op...>(expr->op);
