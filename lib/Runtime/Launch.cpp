@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Runtime/Launch.h"
+#include "attn/Runtime/Npy.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -20,15 +21,6 @@ namespace attn::rt {
 
 static Error bufferError(StringRef name, const Twine &message) {
   return createStringError("buffer '" + name + "': " + message);
-}
-
-static std::string printShape(ArrayRef<int64_t> shape) {
-  return shape.empty() ? "scalar"
-                       : join(map_range(shape,
-                                        [](int64_t extent) {
-                                          return std::to_string(extent);
-                                        }),
-                              "x");
 }
 
 static const Operand *findOperand(ArrayRef<Operand> operands, StringRef name) {
