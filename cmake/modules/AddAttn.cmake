@@ -13,7 +13,7 @@
 #   attn_install_package()
 #     Headers and the files of find_package(AttnMLIR); once, after all targets.
 #
-# Components: Development (archives, headers, CMake files), Tools, Plugin.
+# Components: Development (libraries, headers, CMake files), Tools, Plugin.
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
@@ -29,7 +29,7 @@ set(ATTN_INSTALL_CMAKEDIR "${CMAKE_INSTALL_LIBDIR}/cmake/AttnMLIR")
 
 function(attn_install)
   cmake_parse_arguments(ARG "" "COMPONENT" "" ${ARGN})
-  install(TARGETS ${ARG_UNPARSED_ARGUMENTS} EXPORT AttnMLIRTargets
+  install(TARGETS ${ARG_UNPARSED_ARGUMENTS} EXPORT AttnMLIR${ARG_COMPONENT}Targets
     ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${ARG_COMPONENT}
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT ${ARG_COMPONENT}
     RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT ${ARG_COMPONENT})
@@ -53,8 +53,11 @@ function(attn_install_package)
     "${PROJECT_BINARY_DIR}/cmake/AttnMLIRConfig.cmake"
     "${PROJECT_BINARY_DIR}/cmake/AttnMLIRConfigVersion.cmake"
     DESTINATION "${ATTN_INSTALL_CMAKEDIR}" COMPONENT Development)
-  install(EXPORT AttnMLIRTargets NAMESPACE AttnMLIR::
-    DESTINATION "${ATTN_INSTALL_CMAKEDIR}" COMPONENT Development)
+  # A file a component: the targets of what is not installed are not there.
+  foreach(component Development Tools Plugin)
+    install(EXPORT AttnMLIR${component}Targets NAMESPACE AttnMLIR::
+      DESTINATION "${ATTN_INSTALL_CMAKEDIR}" COMPONENT ${component})
+  endforeach()
 endfunction()
 
 # A shared object that lacks something does not link, but for what a program

@@ -19,16 +19,16 @@ def mentions(folder, path):
     return found.stdout.split()
 
 
-def configure(folder, version):
-    """A project that asks for a version of the package in folder/moved."""
+def configure(folder, version, prefix="moved", target="attn-opt"):
+    """A project that asks for a version of the package in a prefix."""
     (folder / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(p C CXX)\n"
         f"find_package(AttnMLIR {version} REQUIRED CONFIG)\n"
-        "get_target_property(at AttnMLIR::attn-opt LOCATION)\n"
-        'message(STATUS "attn-opt is ${at}, MLIR ${MLIR_VERSION}")\n'
+        f"get_target_property(at AttnMLIR::{target} LOCATION)\n"
+        f'message(STATUS "{target} is ${{at}}, MLIR ${{MLIR_VERSION}}")\n'
     )
-    command = ["cmake", "-S", folder, "-B", folder / version]
-    command += [f"-DCMAKE_PREFIX_PATH={folder}/moved"]
+    command = ["cmake", "-S", folder, "-B", folder / f"{prefix}-{version}"]
+    command += [f"-DCMAKE_PREFIX_PATH={folder}/{prefix}"]
     return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
@@ -63,3 +63,10 @@ def test_the_page_runs_and_its_prefix_stands_alone(tmp_path):
     assert f"attn-opt is {tmp_path}/moved/bin/attn-opt, MLIR 22." in done.stdout, done.stderr
     done = configure(tmp_path, f"{major}.{minor + 1}")
     assert done.returncode != 0 and f"AttnMLIRConfig.cmake, version: {version}" in done.stderr
+
+    # One component is enough for a user of the libraries.
+    command = ["cmake", "--install", BUILD, "--component", "Development", "--prefix"]
+    subprocess.run([*command, tmp_path / "part"], check=True, capture_output=True)
+    done = configure(tmp_path, f"{major}.{minor}", "part", "AttnDialect")
+    assert f"AttnDialect is {tmp_path}/part/lib/libAttnDialect.a" in done.stdout, done.stderr
+    assert not (tmp_path / "part/bin").exists()
