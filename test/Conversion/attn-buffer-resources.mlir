@@ -25,13 +25,13 @@
 // CHECK-NOT:     vector.store
 // The descriptor ends with the rows that are left; none are behind the end.
 // CHECK:         llvm.getelementptr {{.*}} -> !llvm.ptr<1>, i8
-// CHECK-NEXT:    %[[LEFT:.*]] = arith.subi {{.*}} : i32
+// CHECK:         %[[LEFT:.*]] = arith.subi {{.*}} : i32
 // CHECK:         %[[ROWS:.*]] = arith.maxsi %[[LEFT]]
 // CHECK:         %[[RECORDS:.*]] = arith.muli %[[ROWS]]
 // CHECK:         %[[WIDE:.*]] = arith.extui %[[RECORDS]] : i32 to i64
 // CHECK:         rocdl.make.buffer.rsrc {{.*}}, {{.*}}, %[[WIDE]],
-// CHECK:         rocdl.raw.ptr.buffer.load {{.*}} : vector<4xi32>
 // CHECK:         rocdl.raw.ptr.buffer.load.lds
+// CHECK:         rocdl.raw.ptr.buffer.load {{.*}} : vector<4xi32>
 // The guard of the lse store became an offset no resource reaches.
 // CHECK:         rocdl.log
 // CHECK-NOT:     scf.if

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 #include <cfloat>
 #include <limits>
@@ -225,12 +226,16 @@ void ForwardKernel::epilogue(const State &state) {
       value = arith::SelectOp::create(
           b, isPad, b.cf(-std::numeric_limits<float>::infinity()), value);
     // One writer a row, the lower half-wave.
-    Value row = b.addi(row0, b.column);
-    Value writes = arith::AndIOp::create(
-        b,
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, b.lane, b.c32(32)),
-        arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row,
-                              rowsLse ? rowsLse : rowsQ));
+    Value writes =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, b.lane, b.c32(32));
+    Value rows = rowsLse ? rowsLse : rowsQ;
+    APInt count;
+    if (!matchPattern(rows, m_ConstantInt(&count)) ||
+        count.getSExtValue() % c.getTileQ() != 0)
+      writes = arith::AndIOp::create(
+          b, writes,
+          arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                b.addi(row0, b.column), rows));
     for (Value part : {b.share, b.keyGroup})
       writes = b.createOrFold<arith::AndIOp>(
           writes, b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, part,

@@ -104,11 +104,10 @@ private:
     return func
         .getWorkgroupAttributions()[c.pipelined ? 2 * isV + parity : isV];
   }
-  /// Sets `scale`; returns the sign bits, in a dword of Q, that the scale flips
-  /// (null: none).
-  Value readScale();
+  /// Sets `scale` and `signs`.
+  void readScale();
   /// Q's fragments, those sign bits flipped.
-  Values loadQ(Value signs);
+  Values loadQ();
 
   // The workgroup's sequence: these set what is listed below and return the
   // number of the tile of rows, in the sequence.
@@ -229,6 +228,8 @@ private:
   Values select(ArrayRef<Value> scores, Value tile);
   Values hide(ArrayRef<Value> scores, Value tile);
   Probabilities finish(const State &state);
+  /// `nm`, or minus the greatest of `scores` if the row has a greater one.
+  Value raise(Value nm, ArrayRef<Value> scores);
   /// Does P of the tile need a repair: has anyone voted, or are there hidden
   /// keys in it (see masksLate)?
   Value needsRepair(const Probabilities &p, Value tile);
@@ -305,6 +306,8 @@ private:
   Value position;   ///< i32, i + off less the lane's first key of tile 0
   Value scoreScale; ///< f32, |scale|, positive; null if products are kept
   Value scale;      ///< f32, positive: from the units of scores to log2 ones
+  /// i32, the sign bits, in a dword of Q, that the scale flips (null: none)
+  Value signs;
   Values queries;
 };
 

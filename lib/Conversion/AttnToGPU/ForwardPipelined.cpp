@@ -11,7 +11,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include <limits>
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -180,10 +179,14 @@ State ForwardKernel::runPipelined() {
   for (int64_t tile = 0; tile < 3; ++tile)
     pages[tile] = findPages(b.c32(tile));
   stageK(b.c32(0), pages[0], 0);
-  b.wait(0, /*lds=*/false);
-  b.barrier();
+  b.schedBarrier();
+  queries = loadQ();
+  b.schedBarrier();
   stageK(b.c32(1), pages[1], 1);
   stageV(b.c32(0), pages[0], 0);
+  // The first K is there, and Q.
+  b.wait(c.getStagingInstructions(false) + stagedV, /*lds=*/false);
+  b.barrier();
   SmallVector<Values> fragments;
   for (int64_t step = 0; step < c.stepsQK; ++step)
     fragments.push_back(b.readK(lds(false, 0), step));
@@ -197,10 +200,13 @@ State ForwardKernel::runPipelined() {
   state.scores = scoresOf(acc, b.c32(0), operands);
   b.barrier();
   stageK(b.c32(2), pages[2], 0);
-  // The first tile's early share was not computed: infinity makes it vote.
+  // The first tile's maximum is as good as the rare branch would make it, but
+  // not while hidden keys take part.
+  if (!visible.hasMask || !masksLate())
+    state.nm = raise(state.nm, state.scores);
   if (c.earlyExps)
-    state.earlySum = b.cf(std::numeric_limits<float>::infinity());
-  state.packed.assign(c.earlyExps / 2, b.c32(0));
+    std::tie(state.packed, state.earlySum) = exponentials(
+        ArrayRef(state.scores).take_front(c.earlyExps), state.nm, Value());
   state.pages = pages[1];
   llvm::append_range(state.pages, pages[2]);
 

@@ -14,6 +14,7 @@ using namespace mlir;
 using namespace mlir::attn;
 
 State ForwardKernel::runPlain() {
+  queries = loadQ();
   auto loop =
       scf::ForOp::create(b, b.c32(0), tiles, b.c32(1), flatten(initialState()));
   OpBuilder::InsertionGuard guard(b);

@@ -146,15 +146,14 @@ void ForwardKernel::readProblem() {
 
   findVisibleKeys();
 
-  queries = loadQ(readScale());
+  readScale();
   readScoreProblem();
 }
 
-Value ForwardKernel::readScale() {
+void ForwardKernel::readScale() {
   // The scale's sign goes into Q (exact), so that the scaled maximum is the
   // maximum. A scale of 0 becomes the least normal number: finite scores below
   // 1e30 keep weight 1, and a hidden key's -inf still hides it.
-  Value signs;
   int32_t signBits = c.kind == ElementKind::F32 ? INT32_MIN : 0x80008000;
   double unit = hasProductUnits() ? log2e : 1;
   if (Value given = argument("scale_value")) {
@@ -172,10 +171,9 @@ Value ForwardKernel::readScale() {
       signs = b.c32(signBits);
     scale = b.cf(std::max(std::fabs(factor) * unit, double(FLT_MIN)));
   }
-  return signs;
 }
 
-Values ForwardKernel::loadQ(Value signs) {
+Values ForwardKernel::loadQ() {
   LinearLayout layout = getOperandLayout(c.getElementBytes());
   Values result;
   int64_t fragment = c.getFragment();

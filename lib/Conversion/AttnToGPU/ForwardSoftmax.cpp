@@ -78,6 +78,19 @@ Probabilities ForwardKernel::finish(const State &state) {
   return result;
 }
 
+Value ForwardKernel::raise(Value nm, ArrayRef<Value> scores) {
+  Value top = scores.front();
+  for (Value s : scores.drop_front())
+    top = b.fmax(top, s);
+  top = b.joinHalves(top, [&](Value x, Value y) { return b.fmax(x, y); });
+  // -m of the tile in the state's units.
+  Value minus =
+      hasNaturalMaximum()
+          ? arith::NegFOp::create(b, top).getResult()
+          : arith::MulFOp::create(b, top, arith::NegFOp::create(b, scale));
+  return arith::MinNumFOp::create(b, nm, minus);
+}
+
 Value ForwardKernel::needsRepair(const Probabilities &p, Value tile) {
   Value voted = isNotZero(b, p.vote);
   if (!visible.hasMask || !masksLate())
@@ -94,16 +107,7 @@ void ForwardKernel::repair(State &state, Probabilities &p, Value tile,
     Values scores = state.scores;
     if (visible.hasMask && masksLate())
       scores = select(scores, tile);
-    Value top = scores.front();
-    for (Value s : ArrayRef(scores).drop_front())
-      top = b.fmax(top, s);
-    top = b.joinHalves(top, [&](Value x, Value y) { return b.fmax(x, y); });
-    // -m of the tile in the state's units.
-    Value minus =
-        hasNaturalMaximum()
-            ? arith::NegFOp::create(b, top).getResult()
-            : arith::MulFOp::create(b, top, arith::NegFOp::create(b, scale));
-    Value nm = arith::MinNumFOp::create(b, state.nm, minus);
+    Value nm = raise(state.nm, scores);
     Value factor = b.exp2(toLog2(arith::SubFOp::create(b, nm, state.nm)));
     auto [packed, tileSum] = exponentials(scores, nm, Value());
     Values result = {nm, b.fma(state.sum, factor, tileSum)};
