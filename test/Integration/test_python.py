@@ -78,8 +78,12 @@ def optimized(monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, BF16, np.float64])
-def test_element_types(dtype, optimized):
+def test_element_types(dtype):
     check(inputs(dtype=dtype), {"causal": True})
+
+
+def test_optimized_code_for_the_cpu(optimized):
+    check(inputs(dtype=BF16), {"causal": True})
 
 
 def test_layouts():
