@@ -1,5 +1,6 @@
 /* What the C API says of wrong inputs: the code, and the message word for word
- * where it is ours. Prints a line for every disagreement. */
+ * where it is ours; and what no description makes: a function on tensors.
+ * Prints a line for every disagreement. */
 
 #include <attn-c/Attn.h>
 #include <stdio.h>
@@ -269,6 +270,49 @@ static void testBytes(void) {
   attnProgramDestroy(copy);
 }
 
+/* Results are buffers of a launch too: of 4 equal scores the mean is 1.5. */
+static void testTensors(attnDeviceKind kind, const char *target) {
+#define TENSOR "tensor<1x1x4x8xf32>"
+  static const char text[] =
+      "func.func @main(%q: " TENSOR ", %v: " TENSOR ") -> (" TENSOR
+      ", tensor<1x1x4xf32>) {\n"
+      "  %e = tensor.empty() : " TENSOR "\n"
+      "  %f = tensor.empty() : tensor<1x1x4xf32>\n"
+      "  %o, %s = attn.attention ins(%q, %q, %v : " TENSOR ", " TENSOR
+      ", " TENSOR ") outs(%e, %f : " TENSOR ", tensor<1x1x4xf32>)\n"
+      "  return %o, %s : " TENSOR ", tensor<1x1x4xf32>\n}\n";
+  static float query[4 * 8], value[4 * 8], output[4 * 8], lse[4];
+  static const int64_t shape[] = {1, 1, 4, 8}, wrong[] = {1, 1, 4, 7};
+  attnCompileOptions options = {sizeof(options), target, NULL, 3};
+  attnProgram program;
+  attnDevice device;
+  attnKernel kernel;
+  attnBuffer list[] = {{"arg0", query, "f32", 4, shape, NULL},
+                       {"arg1", value, "f32", 4, shape, NULL},
+                       {"output", output, "f32", 4, wrong, NULL},
+                       {"lse", lse, "f32", 3, shape, NULL}};
+  for (int i = 0; i < 4 * 8; ++i)
+    value[i] = (float)(i / 8);
+  expect(target, attnCompile(text, strlen(text), &options, &program),
+         ATTN_SUCCESS, "");
+  expect(target, attnDeviceCreate(kind, NULL, &device), ATTN_SUCCESS, "");
+  expect(target, attnKernelLoad(device, program, &kernel), ATTN_SUCCESS, "");
+  expect(target, attnKernelLaunch(kernel, list, 4, NULL), ATTN_INVALID_ARGUMENT,
+         "buffer 'output': expects dimension 3 to be 8, but got 7");
+  list[2].shape = shape;
+  expect(target, attnKernelLaunch(kernel, list, 3, NULL), ATTN_INVALID_ARGUMENT,
+         "expects a buffer 'lse', which the program writes, but got none");
+  expect(target, attnKernelLaunch(kernel, list, 4, NULL), ATTN_SUCCESS, "");
+  if (output[31] != 1.5F || !(lse[3] > 1.38629F && lse[3] < 1.38630F)) {
+    printf("%s: expects 1.5 and ln 4, but got %g and %g\n", target, output[31],
+           lse[3]);
+    ++failures;
+  }
+  attnProgramDestroy(program);
+  attnDeviceDestroy(device);
+  attnKernelDestroy(kernel);
+}
+
 static void testQueries(void) {
   static const char wide[] =
       DESCRIBE("", "\"softcap\": 2") /* f32 heads of 8 columns */;
@@ -310,6 +354,8 @@ int main(void) {
   testLaunches();
   testBytes();
   testQueries();
+  testTensors(ATTN_DEVICE_CPU, "cpu");
+  testTensors(ATTN_DEVICE_EMULATOR, "gfx950");
   /* Destroying nothing is nothing. */
   attnResultDestroy(NULL);
   attnBlobDestroy(NULL);
