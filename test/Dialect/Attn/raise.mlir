@@ -372,3 +372,29 @@ func.func @grouped(%q: tensor<2x12x2x3x16xf32>, %k: tensor<2x20x2x16xf32>, %v: t
   %r = tensor.collapse_shape %o [[0], [1], [2, 3, 4]] : tensor<2x12x2x3x16xf32> into tensor<2x12x96xf32>
   return %r : tensor<2x12x96xf32>
 }
+
+// -----
+
+// A scale in a tensor of one element.
+// REMARK: raised to attn.attention
+// CHECK-LABEL: func @scale_tensor
+// CHECK-SAME: %[[SCALE:[^:]*]]: tensor<1x1xf32>
+// CHECK: %[[S:.*]] = tensor.extract %[[SCALE]]
+// CHECK: attn.attention {{.*}} scale_value(%[[S]] : f32)
+func.func @scale_tensor(%scale: tensor<1x1xf32>, %q: tensor<16x8xf32>, %k: tensor<8x16xf32>, %v: tensor<16x8xf32>) -> tensor<16x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x16xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %s = linalg.matmul ins(%q, %k : tensor<16x8xf32>, tensor<8x16xf32>) outs(%z : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(i, j) -> (0, 0)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%scale, %s : tensor<1x1xf32>, tensor<16x16xf32>) outs(%e : tensor<16x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %0 = arith.mulf %x, %y : f32
+    linalg.yield %0 : f32
+  } -> tensor<16x16xf32>
+  %p = linalg.softmax dimension(1) ins(%t : tensor<16x16xf32>) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %oe = tensor.empty() : tensor<16x8xf32>
+  %oz = linalg.fill ins(%zero : f32) outs(%oe : tensor<16x8xf32>) -> tensor<16x8xf32>
+  %o = linalg.matmul ins(%p, %v : tensor<16x16xf32>, tensor<16x8xf32>) outs(%oz : tensor<16x8xf32>) -> tensor<16x8xf32>
+  return %o : tensor<16x8xf32>
+}

@@ -56,7 +56,7 @@ public:
   Index row, key, column, inner; ///< of O, of the sum, of V, of Q K^T
   View query, keys, value;
   double scale = 1;
-  Value scaleValue; ///< multiplies `scale` if not null
+  Value scaleValue; ///< f32 or a tensor of one; multiplies `scale` if not null
   std::optional<double> softcap;
   Visibility visibility;
   struct Bias {

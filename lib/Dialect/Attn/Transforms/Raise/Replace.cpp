@@ -397,6 +397,11 @@ void Replacement::setOptions(AttentionOp op) {
                        static_cast<float>(1 / std::sqrt(double(dim)));
   if (match.scaleValue) {
     Value number = match.scaleValue;
+    if (auto tensor = dyn_cast<RankedTensorType>(number.getType())) {
+      Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+      number = tensor::ExtractOp::create(
+          rewriter, loc, number, SmallVector<Value>(tensor.getRank(), zero));
+    }
     if (match.scale != 1)
       number = arith::MulFOp::create(
           rewriter, loc, number,

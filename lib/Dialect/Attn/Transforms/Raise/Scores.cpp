@@ -22,6 +22,17 @@ static bool hasProduct(const Expr *expr, ElementReader &reader) {
   });
 }
 
+/// Whether the expression is one number, perhaps known at run time only, for
+/// all scores.
+static bool isOneNumber(const Expr *expr, ElementReader &reader) {
+  expr = stripCasts(expr);
+  bool isElement =
+      expr->kind == Expr::Leaf &&
+      llvm::all_of(expr->indices, [](auto &index) { return index.empty(); }) &&
+      !hasProduct(expr, reader);
+  return isElement || expr->kind == Expr::Scalar || getNumber(expr);
+}
+
 /// Whether a key is hidden whose score is selected to be `score`. The lowest
 /// number does it in rows that see another key: from any score above it, which
 /// is 2^104 away or more in f32 and bf16, it is exp(-2^104) = 0 of that.
@@ -132,14 +143,13 @@ LogicalResult Match::matchScores(const Expr *expr) {
       continue;
     }
     if (applies<arith::MulFOp, arith::DivFOp>(expr)) {
-      unsigned side =
-          getNumber(operands[0]) || operands[0]->kind == Expr::Scalar ? 0 : 1;
+      unsigned side = isOneNumber(operands[0], reader) ? 0 : 1;
       const Expr *factor = stripCasts(operands[side]);
       std::optional<double> number = getNumber(factor);
       bool divides = applies<arith::DivFOp>(expr);
       if (number && !(divides && (side == 0 || *number == 0))) {
         scale = divides ? scale / *number : scale * *number;
-      } else if (factor->kind == Expr::Scalar && factor->type.isF32() &&
+      } else if (isOneNumber(factor, reader) && factor->type.isF32() &&
                  !divides && !scaleValue) {
         scaleValue = factor->value;
       } else {
