@@ -65,17 +65,18 @@ void Lowering::launch(gpu::GPUFuncOp kernel, ArrayRef<KernelOperand> operands) {
     grid = b.createOrFold<arith::MulIOp>(
         b.createOrFold<arith::MulIOp>(dim(0), dim(map.head)), tiles);
   } else {
-    // floor(rows / tile) + sequences slots, see `findPackedRows`; none without
-    // rows or without sequences.
+    // floor((rows + sequences * slack) / tile) slots, see `findPackedRows`;
+    // none without rows or without sequences.
     Value rows = dim(map.seq);
     Value sequences = b.createOrFold<arith::SubIOp>(
         b.createOrFold<memref::DimOp>(op.getCuSeqlensQ(), 0), constant(1));
-    Value slots = b.createOrFold<arith::SubIOp>(
+    Value slack = b.createOrFold<arith::MulIOp>(
+        sequences, constant(getSlotSlack(op, config.getTileQ())));
+    Value slots = b.createOrFold<arith::CeilDivUIOp>(
         b.createOrFold<arith::AddIOp>(
-            b.createOrFold<arith::CeilDivUIOp>(
-                b.createOrFold<arith::AddIOp>(rows, constant(1)), tileQ),
-            sequences),
-        constant(1));
+            b.createOrFold<arith::AddIOp>(rows, slack), constant(1)),
+        tileQ);
+    slots = b.createOrFold<arith::SubIOp>(slots, constant(1));
     slots = b.createOrFold<arith::MinUIOp>(
         slots, b.createOrFold<arith::MulIOp>(rows, sequences));
     grid = b.createOrFold<arith::MulIOp>(dim(map.head), slots);

@@ -36,6 +36,10 @@ int64_t getScoreReadWidth(MemRefType type);
 /// keys.
 ScoreNeeds getScoreNeeds(AttentionOp op, const ChipInfo &chip);
 
+/// What packed sequences add to their starts, in rows a sequence, before these
+/// are divided into tiles: the grid counts slots of those.
+int64_t getSlotSlack(AttentionOp op, int64_t tileQ);
+
 /// Fills the empty `func` with the program for `op`, whose arguments are the
 /// kernel operands. Adds the LDS buffers as workgroup attributions.
 void buildForwardKernel(gpu::GPUFuncOp func, const KernelConfig &config,

@@ -71,16 +71,31 @@ Value ForwardKernel::findRows() {
   return tileIndex;
 }
 
+int64_t mlir::attn::getSlotSlack(AttentionOp op, int64_t tileQ) {
+  // An empty sequence has rows of LSE to write where those are padded.
+  return op.hasLse() && op.getLseLayoutOrDefault() == LseLayout::bhs_padded
+             ? tileQ
+             : tileQ - 1;
+}
+
+/// The first slot of a sequence.
+static Value findSlot(WaveBuilder &b, Value start, Value sequence,
+                      int64_t slack, int64_t tileQ) {
+  return b.shiftRight(b.addi(start, b.muli(sequence, slack)),
+                      llvm::Log2_64(tileQ));
+}
+
 /// The last of the sequences first, first + step, ... (at most 64 of `count`)
 /// that begins in a slot up to `slot`; a lane looks at one.
 static Value searchStep(WaveBuilder &b, Value starts, Value first, int64_t step,
-                        Value count, Value rows, Value slot, int64_t tileQ) {
+                        Value count, Value rows, Value slot, int64_t slack,
+                        int64_t tileQ) {
   Value index = b.addi(first, b.muli(b.lane, step));
   // Lanes behind the last sequence look at its end.
   Value start =
       memref::LoadOp::create(b, starts, b.toIndex(b.mins(index, count)));
   start = arith::MaxSIOp::create(b, b.mins(start, rows), b.c32(0));
-  Value begin = b.addi(b.shiftRight(start, llvm::Log2_64(tileQ)), index);
+  Value begin = findSlot(b, start, index, slack, tileQ);
   auto compare = [&](arith::CmpIPredicate p, Value x, Value y) -> Value {
     return arith::CmpIOp::create(b, p, x, y);
   };
@@ -105,9 +120,10 @@ Value ForwardKernel::findPackedRows() {
   int64_t tileQ = c.getTileQ(), log2 = llvm::Log2_64(tileQ);
   Value slot = splitOffHead(dim(query, map.head), head);
 
-  // Sequence s has the slots from start / tile + s on: enough for its tiles,
-  // at most one too many, and a slot finds its sequence without adding up the
-  // tiles of those before. 64 candidates a step, far apart ones first.
+  // Sequence s has the slots from (start + s * slack) / tile on: enough for its
+  // tiles, at most one too many, and a slot finds its sequence without adding
+  // up the tiles of those before. 64 candidates a step, far apart ones first.
+  int64_t slack = getSlotSlack(op, tileQ);
   batch = b.c32(0);
   APInt known;
   bool isKnown = matchPattern(sequences, m_ConstantInt(&known));
@@ -115,7 +131,7 @@ Value ForwardKernel::findPackedRows() {
     if (isKnown && known.sle(step))
       continue;
     auto search = [&] {
-      return searchStep(b, startsQ, batch, step, sequences, totalQ, slot,
+      return searchStep(b, startsQ, batch, step, sequences, totalQ, slot, slack,
                         tileQ);
     };
     if (isKnown) {
@@ -129,7 +145,8 @@ Value ForwardKernel::findPackedRows() {
     batch = ROCDL::ReadfirstlaneOp::create(b, b.i32, batch);
   }
   if (!isKnown || known.sgt(1))
-    batch = searchStep(b, startsQ, batch, 1, sequences, totalQ, slot, tileQ);
+    batch =
+        searchStep(b, startsQ, batch, 1, sequences, totalQ, slot, slack, tileQ);
 
   Value next = b.addi(batch, 1);
   auto load = [&](Value starts, Value index) -> Value {
@@ -144,11 +161,10 @@ Value ForwardKernel::findPackedRows() {
   lenKV = range(startsKV, totalKV, beginKV);
   rowsQ = lenQ;
 
-  Value first = b.addi(b.shiftRight(beginQ, log2), batch);
+  Value first = findSlot(b, beginQ, batch, slack, tileQ);
   Value tilesQ = b.shiftRight(b.addi(lenQ, tileQ - 1), log2);
   Value lse = argument("lse");
   if (lse && op.getLseLayoutOrDefault() == LseLayout::bhs_padded) {
-    // An empty sequence too has rows of LSE to write.
     tilesQ = arith::MaxSIOp::create(b, tilesQ, b.c32(1));
     hasPadRows = true;
     rowsLse = dim(lse, 2);

@@ -226,33 +226,51 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
   return success();
 }
 
+/// The launch, where the types tell it: of packed sequences the mean one, of
+/// pages as many keys as the block table has room for.
+static std::optional<LaunchShape> getLaunchShape(AttentionOp op) {
+  auto dimOf = [](Value value, int dim) {
+    return cast<ShapedType>(value.getType()).getDimSize(dim);
+  };
+  DimMap map = getDimMap(op.getLayout());
+  bool isPacked = map.batch < 0;
+  int64_t batches =
+      isPacked ? dimOf(op.getCuSeqlensQ(), 0) : dimOf(op.getQuery(), map.batch);
+  int64_t heads = dimOf(op.getQuery(), map.head),
+          rows = dimOf(op.getQuery(), map.seq),
+          keys = op.getBlockTable() ? dimOf(op.getBlockTable(), 1)
+                                    : dimOf(op.getKey(), map.seq);
+  if (llvm::is_contained({batches, heads, rows, keys}, ShapedType::kDynamic))
+    return std::nullopt;
+  if (op.getBlockTable())
+    keys *= *op.getPageSize();
+  if (isPacked) {
+    if (--batches == 0)
+      return std::nullopt;
+    rows = llvm::divideCeil(rows, batches);
+    keys = llvm::divideCeil(keys, batches);
+  }
+  LaunchShape shape = {batches * heads, rows, keys, std::nullopt};
+  if (op.getCausal())
+    shape.diagonal =
+        op.getDiagonalAlignmentOrDefault() == DiagonalAlignment::top_left
+            ? 0
+            : keys - rows;
+  return shape;
+}
+
 llvm::Expected<KernelConfig>
 mlir::attn::chooseKernelConfig(AttentionOp op, const ChipInfo &chip) {
   auto query = cast<ShapedType>(op.getQuery().getType());
-  auto key = cast<ShapedType>(op.getKey().getType());
   auto output = cast<ShapedType>(op.getOutputInit().getType());
   KernelKnobs knobs;
   if (auto attr = op->getAttrOfType<LoweringConfigAttr>(kLoweringConfigAttr))
     knobs = {attr.getTileQ(),    attr.getTileKv(),     attr.getSplitV(),
              attr.getStages(),   attr.getClustersQk(), attr.getClustersPv(),
              attr.getEarlyExps()};
-  DimMap dims = getDimMap(op.getLayout());
-  std::optional<LaunchShape> shape;
-  if (dims.batch >= 0) {
-    int64_t batches = query.getDimSize(dims.batch),
-            heads = query.getDimSize(dims.head),
-            rows = query.getDimSize(dims.seq), keys = key.getDimSize(dims.seq);
-    if (!llvm::is_contained({batches, heads, rows, keys}, ShapedType::kDynamic))
-      shape = {batches * heads, rows, keys, std::nullopt};
-    if (shape && op.getCausal())
-      shape->diagonal =
-          op.getDiagonalAlignmentOrDefault() == DiagonalAlignment::top_left
-              ? 0
-              : keys - rows;
-  }
-  return chooseKernelConfig(
-      chip, *getKind(query.getElementType()), query.getDimSize(dims.dim),
-      output.getDimSize(dims.dim), shape, knobs, getScoreNeeds(op, chip));
+  return chooseKernelConfig(chip, *getKind(query.getElementType()),
+                            query.getShape().back(), output.getShape().back(),
+                            getLaunchShape(op), knobs, getScoreNeeds(op, chip));
 }
 
 LogicalResult mlir::attn::verifyTarget(MergeStatesOp op, const ChipInfo &chip) {
