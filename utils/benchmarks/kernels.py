@@ -503,6 +503,7 @@ def main():
     parser.add_argument("--chip", choices=CHIPS, help="one chip only")
     parser.add_argument("--quick", action="store_true", help="targets and the first shape only")
     parser.add_argument("--sweep", action="store_true", help="small and ragged problems instead")
+    parser.add_argument("--features", action="store_true", help="what features cost instead")
     parser.add_argument("--jobs", type=int, default=2, help="kernels at a time")
     parser.add_argument(
         "--docs", action="store_true", help="write docs/Performance.md and its pictures"
@@ -511,6 +512,10 @@ def main():
     if options.docs and (options.quick or options.chip):
         parser.error("--docs needs all rows")
     chips = [options.chip] if options.chip else CHIPS
+    if options.features:
+        import features
+
+        return features.main(chips)
     shapes = SHAPES[:1] if options.quick else SHAPES
     targets = [target for target in TARGETS if target.chip in chips]
     keys = [

@@ -155,7 +155,9 @@ Value ForwardKernel::findPackedRows() {
   Value zero = b.c32(0);
   auto range = [&](Value starts, Value total, Value &begin) {
     begin = b.clamp(load(starts, batch), zero, total);
-    return subtract(b, b.clamp(load(starts, next), begin, total), begin);
+    // Pinned, or the two starts are part of every bound of a tile.
+    return b.pinScalar(
+        subtract(b, b.clamp(load(starts, next), begin, total), begin));
   };
   lenQ = range(startsQ, totalQ, beginQ);
   lenKV = range(startsKV, totalKV, beginKV);
