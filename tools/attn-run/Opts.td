@@ -18,7 +18,7 @@ multiclass Value<string name, string meta, string help> {
 def help : Flag<["--", "-"], "help">, HelpText<"Show this text">;
 def h : Flag<["-"], "h">, Alias<help>, HelpText<"Show this text">;
 
-defm device : Value<"device", "<name>", "cpu, emulator or hip">;
+defm device : Value<"device", "<name>", "cpu, emulator, hip or hip:<index>">;
 defm manifest : Value<"manifest", "<file>", "Manifest of a code object (JSON)">;
 defm entry : Value<"entry", "<name>",
                    "Function to run (default: the only public one)">;
