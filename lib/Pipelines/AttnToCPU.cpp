@@ -22,9 +22,10 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// L0 to L1: tiles and the online softmax, then buffers.
+/// L0 to L1: splits, tiles and the online softmax, then buffers.
 static void addTilesAndBuffers(OpPassManager &pm,
                                const AttnToCPUOptions &options) {
+  pm.addPass(createAttnSplitKVPass());
   AttnTilePassOptions tile;
   tile.qTile = options.qTile;
   pm.addPass(createAttnTilePass(tile));

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Pipelines.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
@@ -22,7 +23,8 @@ attn::getAttnToROCDLSteps(const AttnToROCDLOptions &options) {
   std::string chip = options.chip;
   std::vector<PipelineStep> steps;
   steps.push_back({"bufferized", [chip](OpPassManager &pm) {
-                     AttnVerifyTargetOptions verify;
+                     pm.addPass(createAttnSplitKVPass());
+  AttnVerifyTargetOptions verify;
                      verify.chip = chip;
                      pm.addPass(createAttnVerifyTarget(verify));
                      bufferization::OneShotBufferizePassOptions bufferize;

@@ -117,16 +117,21 @@ class Problem:
     out_type: object = None
     dynamic: bool = False
     tensors: bool = False
+    states: bool = False
     config: str = ""
 
     def __post_init__(self):
         unknown = set(self.options) - set(OPERANDS) - set(ATTRIBUTES)
         assert not unknown, f"unknown options {unknown}"
         if self.out is None:
-            shape = self.q.shape[:-1] + self.v.shape[-1:]
-            self.out = np.full(shape, np.nan, self.out_type or self.q.dtype)
+            shape = self._splits() + self.q.shape[:-1] + self.v.shape[-1:]
+            kind = np.float32 if self.states else self.q.dtype
+            self.out = np.full(shape, np.nan, self.out_type or kind)
         if self.lse is True:
-            self.lse = np.full(self._lse_shape(), np.nan, np.float32)
+            self.lse = np.full(self._splits() + self._lse_shape(), np.nan, np.float32)
+
+    def _splits(self):
+        return (self.options["num_kv_splits"],) if self.states else ()
 
     @property
     def has_lse(self):

@@ -34,6 +34,7 @@ FEATURES = {
     "offsets": (None, "scalar", "batch"),
     "scale": (None, 0.25, -0.5, "operand"),
     "lse": ("e", None, "two"),
+    "splits": (None, 2, 5),
     "form": ("memref", "tensor", "dynamic", "strided", "dynamic tensor"),
     "magnitude": ("unit", "wide"),
 }
@@ -71,6 +72,7 @@ def needs(choice):
         "scale_value": choice.get("scale") == "operand",
         "padded": choice.get("padding"),
         "paged": choice.get("padding") == "pages",
+        "split_kv": choice.get("splits"),
         "dynamic": "dynamic" in form,
         "strided": form == "strided",
         **{name: choice.get(name) for name in ("softcap", "alibi", "sink", "offsets")},
@@ -138,6 +140,8 @@ def make(choice, seed):
         options["kv_offset"] = rng.integers(0, 12, batch).astype(np.int32)
     if choice["lse"] == "two":
         options["lse_base"] = "two"
+    if choice["splits"]:
+        options["num_kv_splits"] = choice["splits"]
     if choice["layout"] != "bhsd":
         options["layout"] = choice["layout"]
     if packed:

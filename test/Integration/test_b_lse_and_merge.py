@@ -4,7 +4,7 @@ import attn_reference
 import compare
 import numpy as np
 import pytest
-from attn_program import Merge, Problem, View, run, run_all
+from attn_program import Merge, Problem, View, assert_matches, run, run_all
 from cases import INF, LN, check, first, heads, spread
 from test_a_empty_rows import counting
 
@@ -213,6 +213,50 @@ def test_B5_more_splits_than_keys(device, kind):
     for splits, result in zip(SPLITS, many):
         check(result, 7.5, LN(16), exact=True, what=f"{splits} splits: ")
     check(one, 0, 0, exact=True)
+
+
+@pytest.mark.needs("split_kv")
+def test_B5_states_of_unused_splits(device, kind):
+    """16 keys take four splits of 17, 130 keys three of 36 and one of the rest."""
+    many = counting(1, 16, kind, num_kv_splits=17)
+    few = counting(3, 130, kind, num_kv_splits=4)
+    states = [Problem(p.q, p.k, p.v, p.options, states=True) for p in (many, few)]
+    result, ragged = run_all(states, device)
+    used = np.arange(17) < 4
+    rows = np.where(used, 4 * np.arange(17) + 1.5, 0)[:, None, None, None]
+    check(result, rows, np.where(used, LN(4), -INF)[:, None, None, None], exact=True)
+    begin, end = np.array([(0, 36), (36, 72), (72, 108), (108, 130)]).T[..., None, None, None]
+    check(ragged, (begin + end - 1) / 2, LN(end - begin), exact=True)
+
+
+@pytest.mark.needs("split_kv", "causal")
+def test_B5_states_of_splits_that_are_empty_for_some_rows(device, kind):
+    whole = counting(8, 8, kind, causal=True, num_kv_splits=2)
+    flags = {"dynamic": kind == "bf16", "tensors": kind == "f32"}
+    states = Problem(whole.q, whole.k, whole.v, whole.options, states=True, **flags)
+    plain = Problem(whole.q, whole.k, whole.v, whole.options, **flags)
+    parts, split = run_all([states, plain], device)
+    i = np.arange(8)
+    low = np.minimum(i, 3) / 2, LN(np.minimum(i + 1, 4))
+    with np.errstate(divide="ignore"):
+        high = np.where(i < 4, 0, (4 + np.maximum(i, 4)) / 2), LN(np.maximum(i - 3, 0))
+    expected = [np.stack(x)[:, None, None] for x in zip(low, high)]
+    check(parts, *expected, exact=True)
+    check(split, i / 2, LN(i + 1), exact=True)
+
+
+@pytest.mark.needs("split_kv", "causal", "gqa")
+def test_splits_of_many_tiles(device, kind):
+    """Ranges of whole tiles and a ragged end, causal rows that miss late splits."""
+    rng = np.random.default_rng(3)
+    shapes = (2, 4, 70, 64), (2, 2, 700, 64), (2, 1, 700, 72)
+    q, k, v = (rng.normal(size=shape).astype(compare.dtype(kind)) for shape in shapes)
+    problems = [
+        Problem(q, k, v, {"num_kv_splits": 3}),
+        Problem(q, k, v, {"num_kv_splits": 8, "causal": True}),
+    ]
+    for problem, result in zip(problems, run_all(problems, device)):
+        assert_matches(result, problem, what=f"{problem.options}: ")
 
 
 @pytest.mark.needs("split_kv", "offsets", "causal", "merge")

@@ -81,7 +81,8 @@ void Lowering::launch(gpu::GPUFuncOp kernel, ArrayRef<KernelOperand> operands) {
         slots, b.createOrFold<arith::MulIOp>(rows, sequences));
     grid = b.createOrFold<arith::MulIOp>(dim(map.head), slots);
   }
-  launchKernel(b, kernel, grid, operands);
+  launchKernel(b, kernel, grid, operands,
+               op.hasSplitDim() ? op.getNumKvSplits() : 1);
 }
 
 /// Types say nothing about addresses and dynamic strides, so the function's

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 #include <cfloat>
@@ -42,6 +43,8 @@ void ForwardKernel::fillPadRows() {
 void ForwardKernel::storeO(ArrayRef<Value> acc, Value inverse) {
   int64_t group = c.groupV, unit = c.getFragment();
   bool is32 = c.kind == ElementKind::F32;
+  // States of splits are f32 whatever the inputs are.
+  bool isWide = cast<MemRefType>(o.memref.getType()).getElementType().isF32();
   Value isPad = isPadRow();
   auto value = [&](int64_t block, int64_t reg) -> Value {
     Value scaled =
@@ -89,6 +92,17 @@ void ForwardKernel::storeO(ArrayRef<Value> acc, Value inverse) {
       for (int64_t r = 0; r < 4; ++r)
         for (int64_t x = 0; x < group; ++x)
           at.push_back({block + x, 4 * quarter + r});
+      if (isWide && !is32) {
+        auto four = VectorType::get(4, b.f32);
+        for (size_t i = 0; i < at.size(); i += 4) {
+          Values values;
+          for (size_t j = i; j < i + 4; ++j)
+            values.push_back(value(at[j].first, at[j].second));
+          store(vector::FromElementsOp::create(b, four, values), block,
+                4 * quarter, i, /*lanes=*/true);
+        }
+        continue;
+      }
       for (size_t i = 0; i < at.size(); i += 2)
         llvm::append_range(dwords,
                            b.pack(value(at[i].first, at[i].second),

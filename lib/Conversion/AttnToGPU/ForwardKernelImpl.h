@@ -100,6 +100,8 @@ private:
                       Value rows, int64_t columns);
   /// The same of the LSE.
   Value sliceLse(Value memref);
+  /// Narrows the keys down to those of the workgroup's split.
+  void takeSplit();
   Value lds(bool isV, unsigned parity) {
     return func
         .getWorkgroupAttributions()[c.pipelined ? 2 * isV + parity : isV];
@@ -125,6 +127,8 @@ private:
   Value keyCapacity();
   /// Pages that a tile of keys touches; 0 if keys are contiguous.
   int64_t pagesPerTile() const;
+  /// The tile of the sequence's keys that is the loop's tile number `tile`.
+  Value pagedTile(Value tile);
   /// The place in the block table of page i of a tile.
   Value pageIndex(Value keyTile, int64_t i);
   /// Do lanes of one DMA instruction read from several pages?
@@ -286,10 +290,17 @@ private:
   int64_t pageSize; ///< keys of a page; 0 if keys are contiguous
 
   Value batch, head;
-  Value lenQ, lenKV;     ///< i32, rows and keys that take part
-  Value beginQ, beginKV; ///< i32, where a packed sequence begins; else null
-  Value rowsQ;           ///< i32, rows of the sequence's O, >= lenQ
-  Value rowsLse;         ///< i32, rows of its LSE if those are more; else null
+  Value lenQ, lenKV; ///< i32, rows and keys that take part
+  /// i32, where the rows and keys begin in the operands: those of a packed
+  /// sequence, or of a split; null for 0.
+  Value beginQ, beginKV;
+  /// Of a kernel for splits, else null: which one (index), and its first key
+  /// in the sequence (i32), where the kernel's tiles and masks count from.
+  Value split, splitStart;
+  Value wholeKV; ///< i32, keys of the sequence with those of other splits
+  Value endKV;   ///< i32, in the sequence, behind the last key of the split
+  Value rowsQ;   ///< i32, rows of the sequence's O, >= lenQ
+  Value rowsLse; ///< i32, rows of its LSE if those are more; else null
   bool hasPadRows = false; ///< Some rows may be written without taking part
   Value padEnd; ///< i32, pad rows of LSE behind the tile end here; else null
   Value headK, headV;

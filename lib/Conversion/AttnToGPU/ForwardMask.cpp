@@ -72,11 +72,12 @@ Value ForwardKernel::explicitOffset() {
 Value ForwardKernel::diagonalOffset() {
   if (visible.off)
     return visible.off;
-  if (Value given = explicitOffset())
-    return given;
-  if (op.getDiagonalAlignmentOrDefault() == DiagonalAlignment::top_left)
-    return b.c32(0);
-  return b.createOrFold<arith::SubIOp>(lenKV, lenQ);
+  Value off = explicitOffset();
+  if (!off)
+    off = op.getDiagonalAlignmentOrDefault() == DiagonalAlignment::top_left
+              ? b.c32(0)
+              : b.createOrFold<arith::SubIOp>(wholeKV, lenQ);
+  return splitStart ? b.createOrFold<arith::SubIOp>(off, splitStart) : off;
 }
 
 void ForwardKernel::findVisibleKeys() {
@@ -111,6 +112,8 @@ void ForwardKernel::findVisibleKeys() {
   }
   visible.wholeFirst = tilesBelow(firstKey(b.addi(row0, rowsPerWave - 1)));
   visible.sinkTokens = op.getSinkTokens();
+  if (visible.sinkTokens && split) // which tiles have some depends on the split
+    return shareOut();
   visible.sinkTiles = llvm::divideCeil(visible.sinkTokens, c.tileKV);
   // Tiles of sink tokens, if there are so many tiles, then those that the first
   // row's window begins with.
@@ -166,8 +169,11 @@ Values ForwardKernel::select(ArrayRef<Value> scores, Value tile) {
     };
     limit = fromHeld(keyLimit(row));
     first = fromHeld(firstKey(row));
-    if (visible.sinkTokens)
+    if (visible.sinkTokens) {
       sinks = fromHeld(b.c32(visible.sinkTokens));
+      if (splitStart)
+        sinks = arith::SubIOp::create(b, sinks, splitStart);
+    }
   }
   auto compare = [&](arith::CmpIPredicate predicate, Value bound,
                      int64_t key) -> Value {

@@ -51,6 +51,14 @@ Value ForwardKernel::pageIndex(Value keyTile, int64_t i) {
   return b.divide(keyTile, b.c32(pageSize / c.tileKV));
 }
 
+Value ForwardKernel::pagedTile(Value tile) {
+  tile = keyTile(tile);
+  if (!splitStart)
+    return tile;
+  // Splits of paged keys begin with a tile.
+  return b.addi(tile, b.shiftRight(splitStart, llvm::Log2_64(c.tileKV)));
+}
+
 bool ForwardKernel::lanesChoosePages() const {
   return pagesPerTile() > 1 && c.getStagingSpan() > pageSize;
 }
@@ -59,7 +67,7 @@ Values ForwardKernel::lookUp(Value tile) {
   Values pages;
   Value table = argument("block_table");
   for (int64_t i = 0; i < pagesPerTile(); ++i) {
-    Value index = b.mins(pageIndex(keyTile(tile), i), lastPage);
+    Value index = b.mins(pageIndex(pagedTile(tile), i), lastPage);
     pages.push_back(memref::LoadOp::create(
         b, table, ValueRange{b.toIndex(batch), b.toIndex(index)}));
   }
@@ -146,13 +154,13 @@ void ForwardKernel::stagePaged(bool isV, Value tile, ValueRange pages,
   Value memref = argument(isV ? "value" : "key");
   int64_t columns = isV ? c.headDimV : c.headDimQK;
   Value head = isV ? headV : headK;
-  tile = keyTile(tile);
+  tile = pagedTile(tile);
   int64_t count = pagesPerTile();
   if (!lanesChoosePages()) {
     SmallVector<GlobalMatrix> matrices;
     for (auto [i, number] : llvm::enumerate(pages)) {
       Value rows = b.createOrFold<arith::SubIOp>(
-          lenKV, b.muli(pageIndex(tile, i), pageSize));
+          endKV, b.muli(pageIndex(tile, i), pageSize));
       rows = b.clamp(rows, b.c32(0), b.c32(pageSize));
       matrices.push_back(
           matrix(memref, number, head, /*begin=*/Value(), rows, columns));

@@ -169,6 +169,8 @@ ScoreOperand ForwardKernel::scoreOperand(StringRef name) {
   result.width = result.hasKeys ? getScoreReadWidth(type) : 1;
   result.lane = b.addi(mul(b.column, toI32(stride(2))),
                        mul(heldKey(b.half), result.keyStride));
+  if (splitStart)
+    result.lane = b.addi(result.lane, mul(splitStart, result.keyStride));
   return result;
 }
 

@@ -65,7 +65,7 @@ GlobalMatrix ForwardKernel::matrix(Value memref, Value batch, Value head,
   };
   SmallVector<OpFoldResult> offsets(map.rank(), b.getIndexAttr(0));
   SmallVector<OpFoldResult> sizes(map.rank(), b.getIndexAttr(1));
-  SmallVector<OpFoldResult> strides(map.rank(), b.getIndexAttr(1));
+  SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1));
   if (map.batch >= 0)
     offsets[map.batch] = index(batch);
   offsets[map.head] = index(head);
@@ -76,10 +76,14 @@ GlobalMatrix ForwardKernel::matrix(Value memref, Value batch, Value head,
     offsets[map.seq] = arith::ConstantIndexOp::create(b, 0).getResult();
   sizes[map.seq] = index(rows);
   sizes[map.dim] = b.getIndexAttr(columns);
+  int64_t staticRows =
+      getConstantIntValue(sizes[map.seq]).value_or(ShapedType::kDynamic);
+  if (type.getRank() > map.rank()) { // the split dim of the output
+    offsets.insert(offsets.begin(), split);
+    sizes.insert(sizes.begin(), b.getIndexAttr(1));
+  }
   auto sliced = memref::SubViewOp::inferRankReducedResultType(
-      {getConstantIntValue(sizes[map.seq]).value_or(ShapedType::kDynamic),
-       columns},
-      type, offsets, sizes, strides);
+      {staticRows, columns}, type, offsets, sizes, strides);
   return {memref::SubViewOp::create(b, cast<MemRefType>(sliced), memref,
                                     offsets, sizes, strides),
           columns};
@@ -108,6 +112,10 @@ Value ForwardKernel::sliceLse(Value memref) {
     sizes = {rows, one};
     break;
   }
+  if (split) {
+    offsets.insert(offsets.begin(), split);
+    sizes.insert(sizes.begin(), one);
+  }
   SmallVector<OpFoldResult> strides(type.getRank(), one);
   auto sliced = memref::SubViewOp::inferRankReducedResultType(
       {getConstantIntValue(rows).value_or(ShapedType::kDynamic)}, type, offsets,
@@ -116,11 +124,59 @@ Value ForwardKernel::sliceLse(Value memref) {
                                    sizes, strides);
 }
 
+// The ranges that attn.attention documents.
+void ForwardKernel::takeSplit() {
+  split = gpu::BlockIdOp::create(b, gpu::Dimension::y);
+  Value number = arith::IndexCastOp::create(b, b.i32, split);
+  int64_t count = op.getNumKvSplits();
+  bool isPaged = bool(op.getBlockTable());
+  auto roundUp = [&](int64_t keys) -> int64_t {
+    return llvm::alignTo(keys, isPaged || keys > kSplitUnit ? kSplitUnit
+                                                            : kSmallSplitUnit);
+  };
+  APInt known;
+  Value part;
+  if (matchPattern(lenKV, m_ConstantInt(&known))) {
+    int64_t keys = known.getSExtValue();
+    int64_t constant = roundUp(llvm::divideCeil(keys, count));
+    part = b.c32(constant);
+    splitStart = b.muli(number, constant);
+    // Equal splits may be whole tiles.
+    if (constant * count == keys) {
+      lenKV = part;
+      beginKV = splitStart;
+      return;
+    }
+  } else {
+    part = b.divide(b.addi(lenKV, count - 1), b.c32(count));
+    auto roundUpTo = [&](int64_t unit) -> Value {
+      return arith::AndIOp::create(b, b.addi(part, unit - 1), b.c32(-unit));
+    };
+    Value large = roundUpTo(kSplitUnit);
+    if (!isPaged) {
+      Value isMore = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, part,
+                                           b.c32(kSplitUnit));
+      large =
+          arith::SelectOp::create(b, isMore, large, roundUpTo(kSmallSplitUnit));
+    }
+    part = large;
+    splitStart = arith::MulIOp::create(b, number, part);
+  }
+  splitStart = b.uniform(b.mins(splitStart, lenKV));
+  lenKV =
+      b.uniform(b.mins(part, b.createOrFold<arith::SubIOp>(lenKV, splitStart)));
+  beginKV = beginKV ? b.addi(beginKV, splitStart) : splitStart;
+}
+
 void ForwardKernel::readProblem() {
   Value query = argument("query"), key = argument("key"),
         value = argument("value"), output = argument("output");
   int64_t tileQ = c.getTileQ();
   Value tileIndex = map.batch >= 0 ? findRows() : findPackedRows();
+  wholeKV = lenKV;
+  if (op.hasSplitDim())
+    takeSplit();
+  endKV = splitStart ? b.addi(splitStart, lenKV) : lenKV;
   auto group = [&](Value memref) -> Value {
     return b.divide(head,
                     b.divide(dim(query, map.head), dim(memref, map.head)));
@@ -134,7 +190,7 @@ void ForwardKernel::readProblem() {
   k = keys(key, headK, c.headDimQK);
   v = keys(value, headV, c.headDimV);
   if (pageSize) {
-    lastPage = b.divide(b.addi(lenKV, pageSize - 1), b.c32(pageSize));
+    lastPage = b.divide(b.addi(endKV, pageSize - 1), b.c32(pageSize));
     lastPage = arith::MaxSIOp::create(b, b.addi(lastPage, -1), b.c32(0));
   }
   o = matrix(output, batch, head, beginQ, rowsQ, c.headDimV);

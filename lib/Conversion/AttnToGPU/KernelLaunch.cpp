@@ -66,7 +66,8 @@ gpu::GPUFuncOp mlir::attn::createKernel(Operation *op, StringRef suffix,
 }
 
 void mlir::attn::launchKernel(ImplicitLocOpBuilder &b, gpu::GPUFuncOp kernel,
-                              Value grid, ArrayRef<KernelOperand> operands) {
+                              Value grid, ArrayRef<KernelOperand> operands,
+                              int64_t gridY) {
   OpBuilder::InsertionGuard insertion(b);
   if (!getConstantIntValue(grid)) {
     // Perhaps nothing to do: no launch, nothing written.
@@ -76,10 +77,11 @@ void mlir::attn::launchKernel(ImplicitLocOpBuilder &b, gpu::GPUFuncOp kernel,
     b.setInsertionPointToStart(guard.thenBlock());
   }
   Value one = arith::ConstantIndexOp::create(b, 1);
+  Value second = arith::ConstantIndexOp::create(b, gridY);
   Value block =
       arith::ConstantIndexOp::create(b, kernel.getKnownBlockSizeAttr()[0]);
   auto values = llvm::map_to_vector(
       operands, [](const KernelOperand &operand) { return operand.value; });
-  gpu::LaunchFuncOp::create(b, kernel, {grid, one, one}, {block, one, one},
+  gpu::LaunchFuncOp::create(b, kernel, {grid, second, one}, {block, one, one},
                             /*dynamicSharedMemorySize=*/Value(), values);
 }

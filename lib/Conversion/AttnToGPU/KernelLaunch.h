@@ -31,10 +31,10 @@ gpu::GPUFuncOp createKernel(Operation *op, StringRef suffix,
                             const ChipInfo &chip, SymbolTable &symbols,
                             StringRef wavesPerSIMD = {});
 
-/// Launches `grid` (index) workgroups of `kernel`, or nothing where that is 0
-/// at run time only.
+/// Launches `grid` (index) by `gridY` workgroups of `kernel`, or nothing where
+/// that is 0 at run time only.
 void launchKernel(ImplicitLocOpBuilder &b, gpu::GPUFuncOp kernel, Value grid,
-                  ArrayRef<KernelOperand> operands);
+                  ArrayRef<KernelOperand> operands, int64_t gridY = 1);
 
 } // namespace mlir::attn
 

@@ -37,8 +37,8 @@ static constexpr ElementKind kinds[] = {ElementKind::F16, ElementKind::BF16,
                                         ElementKind::F32};
 
 static const Unsupported unsupported[] = {
-    {"num_kv_splits above 1",
-     [](AttentionOp op) { return op.getNumKvSplits() > 1; }, "leave it out"},
+    {"kv_split", [](AttentionOp op) { return bool(op.getKvSplit()); },
+     "give the destinations a split dim"},
 };
 
 static std::optional<ElementKind> getKind(Type type) {
@@ -141,7 +141,8 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
   auto query = cast<ShapedType>(op.getQuery().getType());
   auto output = cast<ShapedType>(op.getOutputInit().getType());
   std::optional<ElementKind> kind = getKind(query.getElementType());
-  if (!kind || output.getElementType() != query.getElementType())
+  bool isState = op.hasSplitDim() && output.getElementType().isF32();
+  if (!kind || (output.getElementType() != query.getElementType() && !isState))
     return op.emitOpError("expects query and output element type to be one of ")
            << join(kinds) << " and the same on " << chip.name << ", but got "
            << query.getElementType() << " and " << output.getElementType()
@@ -214,7 +215,7 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
       return op.emitOpError("expects a static inner stride of 1 on ")
              << chip.name << ", but got " << type
              << "; cast the operand to a type that has it";
-    int64_t bytes = getByteWidth(*kind);
+    int64_t bytes = type.getElementTypeBitWidth() / 8;
     for (int64_t stride : ArrayRef(strides).drop_back())
       if (!ShapedType::isDynamic(stride) &&
           (stride < 0 || stride * bytes % config->rowAlignment != 0))

@@ -287,9 +287,10 @@ Value WaveBuilder::read(const GlobalMatrix &matrix, RowIndex row, Value col,
 
 void WaveBuilder::write(Value vector, const GlobalMatrix &matrix, RowIndex row,
                         Value col, int64_t colMax) {
-  int64_t count = cast<VectorType>(vector.getType()).getNumElements();
+  auto type = cast<VectorType>(vector.getType());
+  int64_t count = type.getNumElements();
   Value value = vector::ShapeCastOp::create(
-      *this, VectorType::get({1, count}, elementType), vector);
+      *this, VectorType::get({1, count}, type.getElementType()), vector);
   bool inBounds[] = {false, colMax + count <= matrix.columns};
   vector::TransferWriteOp::create(*this, value, matrix.memref,
                                   matrixIndices(*this, row, col), inBounds);

@@ -32,10 +32,10 @@ func.func @f(%q: tensor<6x4x8xf32>, %k: tensor<10x2x8xf32>, %v: tensor<1x10x2x8x
 // -----
 
 // C1: rank of output
-func.func @f(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x10x8xf32>, %v: tensor<1x2x10x8xf32>, %o: tensor<1x1x4x6x8xf32>) {
-  // expected-error @+1 {{expects output of rank 4 for layout bhsd, but got rank 5}}
+func.func @f(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x10x8xf32>, %v: tensor<1x2x10x8xf32>, %o: tensor<1x1x1x4x6x8xf32>) {
+  // expected-error @+1 {{expects output of rank 4 for layout bhsd, but got rank 6}}
   %0 = attn.attention ins(%q, %k, %v : tensor<1x4x6x8xf32>, tensor<1x2x10x8xf32>, tensor<1x2x10x8xf32>)
-      outs(%o : tensor<1x1x4x6x8xf32>)
+      outs(%o : tensor<1x1x1x4x6x8xf32>)
   return
 }
 
@@ -1163,7 +1163,7 @@ func.func @f(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x10x8xf32>, %v: tensor<1x2x1
 // C26: no destination
 func.func @f(%q: tensor<1x4x6x8xf32>) {
   // expected-error @+1 {{expects one destination for the output and at most one for the lse, but got 0 destinations}}
-  "attn.attention"(%q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}>
+  "attn.attention"(%q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>}>
       : (tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>) -> ()
   return
 }
@@ -1183,7 +1183,7 @@ func.func @f(%q: tensor<1x4x6x8xf32>, %l: tensor<1x4x6xf32>) {
 // C26: operand groups
 func.func @f(%q: tensor<1x4x6x8xf32>) {
   // expected-error @+1 {{expects one query, but got 2 in operandSegmentSizes}}
-  "attn.attention"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1>}>
+  "attn.attention"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1>}>
       : (tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32>
   return
 }
@@ -1193,7 +1193,7 @@ func.func @f(%q: tensor<1x4x6x8xf32>) {
 // C26: operand groups
 func.func @f(%q: tensor<1x4x6x8xf32>) {
   // expected-error @+1 {{expects one key, but got 2 in operandSegmentSizes}}
-  "attn.attention"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1>}>
+  "attn.attention"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1>}>
       : (tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32>
   return
 }
@@ -1203,7 +1203,7 @@ func.func @f(%q: tensor<1x4x6x8xf32>) {
 // C26: operand groups
 func.func @f(%q: tensor<1x4x6x8xf32>) {
   // expected-error @+1 {{expects one value, but got 0 in operandSegmentSizes}}
-  "attn.attention"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2>}>
+  "attn.attention"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2>}>
       : (tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32>
   return
 }
@@ -1213,7 +1213,7 @@ func.func @f(%q: tensor<1x4x6x8xf32>) {
 // C26: two operands in one optional group
 func.func @f(%q: tensor<1x4x6x8xf32>, %b: tensor<6x6xf32>) {
   // expected-error @+1 {{operand group starting at #3 requires 0 or 1 element, but found 2}}
-  "attn.attention"(%q, %q, %q, %b, %b, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1>}>
+  "attn.attention"(%q, %q, %q, %b, %b, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1>}>
       : (tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<6x6xf32>, tensor<6x6xf32>, tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32>
   return
 }
@@ -1223,7 +1223,7 @@ func.func @f(%q: tensor<1x4x6x8xf32>, %b: tensor<6x6xf32>) {
 // C26: sizes that do not add up
 func.func @f(%q: tensor<1x4x6x8xf32>) {
   // expected-error @+1 {{operand count (4) does not match with the total size (5) specified in attribute 'operandSegmentSizes'}}
-  "attn.attention"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1>}>
+  "attn.attention"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1>}>
       : (tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32>
   return
 }
@@ -1233,7 +1233,7 @@ func.func @f(%q: tensor<1x4x6x8xf32>) {
 // C26: a negative size
 func.func @f(%q: tensor<1x4x6x8xf32>) {
   // expected-error @+1 {{'operandSegmentSizes' attribute cannot have negative elements}}
-  "attn.attention"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2>}>
+  "attn.attention"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2>}>
       : (tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32>
   return
 }
@@ -1243,7 +1243,7 @@ func.func @f(%q: tensor<1x4x6x8xf32>) {
 // Results are tied to the destinations: none is missing.
 func.func @f(%q: tensor<1x4x6x8xf32>) {
   // expected-error @+1 {{expected the number of tensor results (0) to be equal to the number of output tensors (1)}}
-  "attn.attention"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1>}>
+  "attn.attention"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1>}>
       : (tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>) -> ()
   return
 }
@@ -1253,7 +1253,7 @@ func.func @f(%q: tensor<1x4x6x8xf32>) {
 // Results are tied to the destinations: types are equal.
 func.func @f(%q: tensor<1x4x6x8xf32>) {
   // expected-error @+1 {{expected type of operand #3 ('tensor<1x4x6x8xf32>') to match type of corresponding result ('tensor<1x4x6x?xf32>')}}
-  %0 = "attn.attention"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1>}>
+  %0 = "attn.attention"(%q, %q, %q, %q) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1>}>
       : (tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>) -> tensor<1x4x6x?xf32>
   return
 }
@@ -2091,5 +2091,45 @@ func.func @f(%o0: memref<4x8xf32>, %l0: memref<4xf32, strided<[-1], offset: 3>>,
   // expected-error @+1 {{expects strides not to be negative, but got -1 in operand 1}}
   attn.merge_states (%o0, %l0 : memref<4x8xf32>, memref<4xf32, strided<[-1], offset: 3>>)
       outs(%o : memref<4x8xf32>)
+  return
+}
+
+// -----
+
+// C30: the split dim
+func.func @f(%q: tensor<1x4x6x8xf16>, %o: tensor<3x1x4x6x8xf32>) {
+  // expected-error @+1 {{expects output to have shape 2x1x4x6x8, but got 3x1x4x6x8}}
+  %0 = attn.attention ins(%q, %q, %q : tensor<1x4x6x8xf16>, tensor<1x4x6x8xf16>, tensor<1x4x6x8xf16>)
+      outs(%o : tensor<3x1x4x6x8xf32>) {num_kv_splits = 2}
+  return
+}
+
+// -----
+
+// C30: a number of splits
+func.func @f(%q: tensor<1x4x6x8xf16>, %o: tensor<3x1x4x6x8xf32>) {
+  // expected-error @+1 {{expects num_kv_splits to be positive for the states of splits, but got 0}}
+  %0 = attn.attention ins(%q, %q, %q : tensor<1x4x6x8xf16>, tensor<1x4x6x8xf16>, tensor<1x4x6x8xf16>)
+      outs(%o : tensor<3x1x4x6x8xf32>) {num_kv_splits = 0}
+  return
+}
+
+// -----
+
+// C30: sink
+func.func @f(%q: tensor<1x4x6x8xf16>, %s: tensor<4xf32>, %o: tensor<3x1x4x6x8xf32>) {
+  // expected-error @+1 {{expects no sink for the states of splits; fold it in with attn.merge_states}}
+  %0 = attn.attention ins(%q, %q, %q : tensor<1x4x6x8xf16>, tensor<1x4x6x8xf16>, tensor<1x4x6x8xf16>)
+      sink(%s : tensor<4xf32>) outs(%o : tensor<3x1x4x6x8xf32>) {num_kv_splits = 3}
+  return
+}
+
+// -----
+
+// C31: one split or all
+func.func @f(%q: tensor<1x4x6x8xf16>, %i: index, %o: tensor<3x1x4x6x8xf32>) {
+  // expected-error @+1 {{expects destinations without a split dim with kv_split}}
+  %0 = attn.attention ins(%q, %q, %q : tensor<1x4x6x8xf16>, tensor<1x4x6x8xf16>, tensor<1x4x6x8xf16>)
+      kv_split(%i : index) outs(%o : tensor<3x1x4x6x8xf32>) {num_kv_splits = 3}
   return
 }

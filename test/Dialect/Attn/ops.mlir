@@ -251,6 +251,18 @@ func.func @merge_layouts(%v: tensor<16xf32>, %s: tensor<f32>, %b: memref<2x16x8x
   return
 }
 
+// CHECK-LABEL: func @splits
+func.func @splits(%q: tensor<1x8x16x64xf16>, %i: index, %o: tensor<1x8x16x64xf32>, %p: tensor<4x1x8x16x64xf32>,
+                  %l: tensor<4x1x8x16xf32>) {
+  // CHECK: outs(%{{.*}}, %{{.*}} : tensor<4x1x8x16x64xf32>, tensor<4x1x8x16xf32>) {num_kv_splits = 4}
+  %0:2 = attn.attention ins(%q, %q, %q : tensor<1x8x16x64xf16>, tensor<1x8x16x64xf16>, tensor<1x8x16x64xf16>)
+      outs(%p, %l : tensor<4x1x8x16x64xf32>, tensor<4x1x8x16xf32>) {num_kv_splits = 4}
+  // CHECK: kv_split(%{{.*}} : index) outs(%{{.*}} : tensor<1x8x16x64xf32>) {num_kv_splits = 4}
+  %1 = attn.attention ins(%q, %q, %q : tensor<1x8x16x64xf16>, tensor<1x8x16x64xf16>, tensor<1x8x16x64xf16>)
+      kv_split(%i : index) outs(%o : tensor<1x8x16x64xf32>) {num_kv_splits = 4}
+  return
+}
+
 // CHECK-LABEL: func @merge_stack
 func.func @merge_stack(%p: memref<4x8x64x128xf32>, %l: memref<4x8x64xf32>,
                        %o: memref<8x64x128xbf16>, %o1: memref<8x64x128xf32>,

@@ -39,9 +39,9 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Value query,
 
 /// Clauses of the optional operands, in operand order.
 static constexpr StringRef kClauses[] = {
-    "bias",      "mask",       "alibi_slopes", "sink",
-    "seqlens_q", "seqlens_kv", "cu_seqlens_q", "cu_seqlens_kv",
-    "q_offset",  "kv_offset",  "block_table",  "scale_value"};
+    "bias",        "mask",         "alibi_slopes",  "sink",     "seqlens_q",
+    "seqlens_kv",  "cu_seqlens_q", "cu_seqlens_kv", "q_offset", "kv_offset",
+    "block_table", "scale_value",  "kv_split"};
 static constexpr size_t kNumClauses = std::size(kClauses);
 
 ParseResult AttentionOp::parse(OpAsmParser &parser, OperationState &state) {
@@ -93,6 +93,7 @@ struct Dims {
   int64_t rows = ShapedType::kDynamic;
   /// Rows and keys of a score matrix; unknown for `thd`, and keys if paged.
   int64_t queryLength = ShapedType::kDynamic, keyLength = ShapedType::kDynamic;
+  int64_t splits = ShapedType::kDynamic;
 };
 } // namespace
 
@@ -122,6 +123,17 @@ static LogicalResult verifyScalarsAndOptions(AttentionOp op) {
     return op.emitOpError(
                "expects num_kv_splits to be between 0 and 65535, but got ")
            << op.getNumKvSplits();
+  if (op.getKvSplit() || op.hasSplitDim()) { // C30
+    if (op.getNumKvSplits() == 0)
+      return op.emitOpError("expects num_kv_splits to be positive for the "
+                            "states of splits, but got 0");
+    if (op.getSink())
+      return op.emitOpError("expects no sink for the states of splits; fold it "
+                            "in with attn.merge_states");
+    if (op.getKvSplit() && op.hasSplitDim()) // C31
+      return op.emitOpError("expects destinations without a split dim with "
+                            "kv_split");
+  }
   return success();
 }
 
@@ -130,14 +142,15 @@ static FailureOr<Dims> verifyMainOperands(AttentionOp op) {
   DimMap map = getDimMap(op.getLayout());
   ShapedType query = shaped(op.getQuery()), key = shaped(op.getKey()),
              value = shaped(op.getValue()), output = shaped(op.getOutputInit());
-  for (auto [name, type] :
-       {std::pair("query", query), std::pair("key", key),
-        std::pair("value", value), std::pair("output", output)})
-    if (type.getRank() != map.rank()) // C1
+  bool hasSplitDim = op.hasSplitDim();
+  for (auto [name, rank] :
+       {std::pair("query", query.getRank()), std::pair("key", key.getRank()),
+        std::pair("value", value.getRank()),
+        std::pair("output", output.getRank() - hasSplitDim)})
+    if (rank != map.rank()) // C1
       return op.emitOpError("expects ")
              << name << " of rank " << map.rank() << " for layout "
-             << stringifyLayout(op.getLayout()) << ", but got rank "
-             << type.getRank();
+             << stringifyLayout(op.getLayout()) << ", but got rank " << rank;
   Type element = query.getElementType();
   if (key.getElementType() != element ||
       value.getElementType() != element) // C2
@@ -145,7 +158,10 @@ static FailureOr<Dims> verifyMainOperands(AttentionOp op) {
                           "but got ")
            << element << ", " << key.getElementType() << " and "
            << value.getElementType();
-  if (element.getIntOrFloatBitWidth() > 8 && output.getElementType() != element)
+  bool isState = hasSplitDim || op.getKvSplit();
+  if (element.getIntOrFloatBitWidth() > 8 &&
+      output.getElementType() != element &&
+      !(isState && output.getElementType().isF32()))
     return op.emitOpError("expects output element type to equal query element "
                           "type, but got ")
            << output.getElementType() << " and " << element;
@@ -186,6 +202,10 @@ static FailureOr<Dims> verifyMainOperands(AttentionOp op) {
   expected[map.head] = &dims.queryHeads;
   expected[map.seq] = &dims.rows;
   expected[map.dim] = &dims.valueDim;
+  if (hasSplitDim) { // C30
+    dims.splits = op.getNumKvSplits();
+    expected.insert(expected.begin(), &dims.splits);
+  }
   if (failed(verifyDims(op, "output", op.getOutputInit(), expected)))
     return failure();
   if (map.batch >= 0) {
@@ -226,6 +246,8 @@ static LogicalResult verifyLse(AttentionOp op, Dims &dims) {
     expected = {&dims.batch, &dims.queryHeads, &maxLength};
     break;
   }
+  if (op.hasSplitDim())
+    expected.insert(expected.begin(), &dims.splits);
   return verifyDims(op, "lse", op.getLseInit(), expected);
 }
 

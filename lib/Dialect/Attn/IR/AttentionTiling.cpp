@@ -284,9 +284,11 @@ void TileBuilder::getResultTile(unsigned number,
                                 SmallVector<OpFoldResult> &sizes) {
   sizes = getMixedSizes(builder, loc, op.getInits()[number]);
   offsets.assign(sizes.size(), builder.getIndexAttr(0));
+  // Splits are not tiled.
+  int first = op.hasSplitDim();
   auto set = [&](int dim, Span span) {
-    offsets[dim] = span.offset;
-    sizes[dim] = span.size;
+    offsets[first + dim] = span.offset;
+    sizes[first + dim] = span.size;
   };
   if (number == 0) {
     set(map.head, head);
@@ -418,19 +420,23 @@ LogicalResult AttentionOp::getIterationDomainTileFromResultTile(
   DimMap map = getDimMap(getLayout());
   SmallVector<OpFoldResult> full =
       getMixedSizes(builder, getLoc(), getInits()[resultNumber]);
-  auto whole = [&](int dim) {
+  auto isWhole = [&](int dim) {
     return isConstantIntValue(resultOffsets[dim], 0) &&
            isEqualConstantIntOrValue(resultSizes[dim], full[dim]);
   };
+  int first = hasSplitDim();
+  if (first && !isWhole(0))
+    return failure();
+  auto whole = [&](int dim) { return isWhole(first + dim); };
   auto take = [&](int dim) {
-    domainOffsets.push_back(resultOffsets[dim]);
-    domainSizes.push_back(resultSizes[dim]);
+    domainOffsets.push_back(resultOffsets[first + dim]);
+    domainSizes.push_back(resultSizes[first + dim]);
   };
   if (getLayout() == Layout::thd) {
     int headDim = map.head;
     if (resultNumber == 1)
       headDim = getLseLayoutOrDefault() == LseLayout::hs_packed ? 0 : 1;
-    for (int dim = 0, rank = full.size(); dim < rank; ++dim)
+    for (int dim = 0, rank = full.size() - first; dim < rank; ++dim)
       if (dim != headDim && !whole(dim))
         return failure();
     take(headDim);

@@ -55,9 +55,10 @@ public:
   OnlineLoop(RewriterBase &rewriter, AttentionOp op, int64_t kvTile)
       : rewriter(rewriter), op(op), loc(op.getLoc()), kvTile(kvTile),
         map(getDimMap(op.getLayout())), tensors(op.hasPureTensorForm()) {
-    // A tile lies in one page.
+    // A tile lies in one page, and splits begin with one.
     if (op.getPageSize())
-      while (int64_t(*op.getPageSize()) % this->kvTile != 0)
+      while (int64_t(*op.getPageSize()) % this->kvTile != 0 ||
+             (op.getKvSplit() && kSplitUnit % this->kvTile != 0))
         --this->kvTile;
   }
 
@@ -91,6 +92,7 @@ private:
                Value page = {});
   Value keyCapacity();
   Value pageOf(Value key);
+  std::pair<Value, Value> splitRange(Value keys);
   Value scoreTile(Value source, OpFoldResult firstKey, OpFoldResult keys);
   Value newState(ArrayRef<OpFoldResult> shape, double value);
   Value fill(Value target, double value);
@@ -129,6 +131,28 @@ Value OnlineLoop::diagonalOffset(Value keys) {
           ? perBatch(op.getSeqlensQ())
           : index(getMixedSize(rewriter, loc, op.getQuery(), map.seq));
   return sub(keys, length);
+}
+
+/// The keys of the split that the op asks for, or all.
+std::pair<Value, Value> OnlineLoop::splitRange(Value keys) {
+  if (!op.getKvSplit())
+    return {index(0), keys};
+  Value count = index(op.getNumKvSplits()), unit = index(kSplitUnit);
+  bool isPaged = bool(op.getBlockTable());
+  auto roundUp = [&](Value value, Value unit) -> Value {
+    Value units = arith::CeilDivSIOp::create(rewriter, loc, value, unit);
+    return arith::MulIOp::create(rewriter, loc, units, unit);
+  };
+  Value part = arith::CeilDivSIOp::create(rewriter, loc, keys, count);
+  Value isSmall = arith::CmpIOp::create(rewriter, loc,
+                                        arith::CmpIPredicate::sle, part, unit);
+  part = arith::SelectOp::create(
+      rewriter, loc, isSmall,
+      roundUp(part, isPaged ? unit : index(kSmallSplitUnit)),
+      roundUp(part, unit));
+  Value begin = arith::MulIOp::create(rewriter, loc, op.getKvSplit(), part);
+  begin = arith::MinSIOp::create(rewriter, loc, begin, keys);
+  return {begin, arith::MinSIOp::create(rewriter, loc, add(begin, part), keys)};
 }
 
 /// Keys that there is room for.
@@ -295,15 +319,16 @@ void OnlineLoop::build() {
     diagonal = diagonalOffset(keys);
 
   // Keys that some row may see: [low, high).
-  Value low = index(0), high = keys;
+  auto [begin, limit] = splitRange(keys);
+  Value low = begin, high = limit;
   int64_t right = op.getCausal() ? 0 : int64_t(op.getWindowRight());
   if (right >= 0) {
     Value end = add(add(diagonal, index(rows)), index(std::min(right, kFar)));
-    high = clamp(end, index(0), keys);
+    high = clamp(end, begin, limit);
   }
   int64_t left = op.getWindowLeft();
   if (left >= 0 && op.getSinkTokens() == 0)
-    low = clamp(sub(diagonal, index(std::min(left, kFar))), index(0), high);
+    low = clamp(sub(diagonal, index(std::min(left, kFar))), begin, high);
   AffineExpr x, y;
   bindDims(rewriter.getContext(), x, y);
   if (op.getBlockTable()) // tiles begin where pages may

@@ -42,6 +42,61 @@ static bool isTile(AttentionOp op, int64_t qTile) {
 }
 
 //===----------------------------------------------------------------------===//
+// Splits
+//===----------------------------------------------------------------------===//
+
+/// Makes a loop over the splits of an op that gives the state of each; returns
+/// the op in its body, which gives one (`kv_split`).
+static AttentionOp buildSplitLoop(RewriterBase &rewriter, AttentionOp op) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  bool tensors = op.hasPureTensorForm();
+  SmallVector<Value> destinations(op.getInits());
+  auto loop = scf::ForallOp::create(
+      rewriter, loc,
+      ArrayRef<OpFoldResult>{rewriter.getIndexAttr(op.getNumKvSplits())},
+      tensors ? ValueRange(destinations) : ValueRange(), std::nullopt);
+  if (tensors)
+    destinations.assign(loop.getRegionIterArgs().begin(),
+                        loop.getRegionIterArgs().end());
+  rewriter.setInsertionPointToStart(loop.getBody());
+  Value split = loop.getInductionVar(0);
+  SmallVector<SmallVector<OpFoldResult>> offsets, sizes;
+  SmallVector<Value> operands(op->getOperands());
+  SmallVector<Type> types;
+  unsigned firstInit = op.getInits().getBeginOperandIndex();
+  for (auto [number, destination] : llvm::enumerate(destinations)) {
+    sizes.push_back(getMixedSizes(rewriter, loc, destination));
+    offsets.emplace_back(sizes.back().size(), rewriter.getIndexAttr(0));
+    offsets.back()[0] = split;
+    sizes.back()[0] = rewriter.getIndexAttr(1);
+    auto kept = llvm::to_vector(llvm::seq<int64_t>(1, sizes.back().size()));
+    Value slice = createSlice(rewriter, loc, destination, offsets.back(),
+                              sizes.back(), ArrayRef<int64_t>(kept));
+    operands[firstInit + number] = slice;
+    if (tensors)
+      types.push_back(slice.getType());
+  }
+  auto inner = cast<AttentionOp>(clone(rewriter, op, types, operands));
+  inner.getKvSplitMutable().assign(split);
+  if (!tensors) {
+    rewriter.eraseOp(op);
+    return inner;
+  }
+  rewriter.setInsertionPointToStart(loop.getTerminator().getBody());
+  for (auto [number, destination] : llvm::enumerate(destinations)) {
+    SmallVector<OpFoldResult> strides(offsets[number].size(),
+                                      rewriter.getIndexAttr(1));
+    tensor::ParallelInsertSliceOp::create(
+        rewriter, loc, inner.getResult(number), destination, offsets[number],
+        sizes[number], strides);
+  }
+  rewriter.replaceOp(op, loop.getResults());
+  return inner;
+}
+
+//===----------------------------------------------------------------------===//
 // Packed sequences
 //===----------------------------------------------------------------------===//
 
@@ -270,6 +325,8 @@ AttentionOp SequenceLoop::build() {
         slicePerBatch(op.getKvOffset(), sequence));
   if (op.getScaleValue())
     inner.getScaleValueMutable().assign(op.getScaleValue());
+  if (op.getKvSplit())
+    inner.getKvSplitMutable().assign(op.getKvSplit());
 
   if (!tensors) {
     rewriter.eraseOp(op);
@@ -312,6 +369,8 @@ struct AttnTile : attn::impl::AttnTilePassBase<AttnTile> {
     for (AttentionOp op : ops) {
       if (dropIfEmpty(rewriter, op))
         continue;
+      if (op.hasSplitDim())
+        op = buildSplitLoop(rewriter, op);
       if (op.getLayout() == Layout::thd)
         op = SequenceLoop(rewriter, op).build();
       if (!isTile(op, qTile) && failed(tile(rewriter, op)))

@@ -23,6 +23,25 @@
 #include "attn/Dialect/Attn/IR/AttnEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "attn/Dialect/Attn/IR/AttnAttrs.h.inc"
+
+namespace mlir::attn {
+
+/// Where the batch, head, sequence and head-dim dims of query, key, value and
+/// output stand in a layout. `batch` is -1 for `thd`, whose `seq` dim packs all
+/// sequences.
+struct DimMap {
+  int batch, head, seq, dim;
+  unsigned rank() const { return batch < 0 ? 3 : 4; }
+};
+DimMap getDimMap(Layout layout);
+
+/// Keys of a split are a multiple of the first number, which keeps reads of
+/// small elements aligned; where they are more than the second, a tile of the
+/// GPU kernels, of that.
+constexpr int64_t kSmallSplitUnit = 4, kSplitUnit = 64;
+
+} // namespace mlir::attn
+
 #define GET_OP_CLASSES
 #include "attn/Dialect/Attn/IR/AttnOps.h.inc"
 
@@ -40,15 +59,6 @@ constexpr llvm::StringLiteral kAlignmentAttr = "attn.alignment";
 /// Discardable attribute (a LoweringConfigAttr) on an `attn.attention`, where
 /// it overrides the rule of `attn-to-gpu`, and on the kernel made of it.
 constexpr llvm::StringLiteral kLoweringConfigAttr = "attn.lowering_config";
-
-/// Where the batch, head, sequence and head-dim dims of query, key, value and
-/// output stand in a layout. `batch` is -1 for `thd`, whose `seq` dim packs all
-/// sequences.
-struct DimMap {
-  int batch, head, seq, dim;
-  unsigned rank() const { return batch < 0 ? 3 : 4; }
-};
-DimMap getDimMap(Layout layout);
 
 } // namespace mlir::attn
 

@@ -108,7 +108,7 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     | `softcap` | off | s = c * tanh(s / c) |
     | `lse_base` | `e` | `e` or `two` |
     | `lse_layout` | `bhs`, for `thd` `hs_packed` | order of the LSE dims |
-    | `num_kv_splits` | 1 | parts to take the keys in, no part of the result: the CPU takes them as one; 0 lets the compiler choose |
+    | `num_kv_splits` | 1 | parts to take the keys in (below); 0 lets the compiler choose |
     | `page_size` | none | keys a page, with `block_table` |
 
     Dims: B batch, Hq, Hk, Hv heads of query, key and value, Sq, Skv lengths,
@@ -125,6 +125,22 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     | `q_offset`, `kv_offset` | scalar or [B] i32 | off = q_offset - kv_offset |
     | `block_table` | [B, pages] i32 | key and value are page pools |
     | `scale_value` | f32 scalar | a scale known at run time only |
+    | `kv_split` | index | O and LSE of this one of `num_kv_splits` splits only |
+
+    Splits: of n splits of Skv keys (those of the sequence, where lengths are
+    given), split s has keys [s * c, (s + 1) * c), where c = ceil(Skv / n), rounded
+    up to a multiple of 4, or of 64 if it is more than 64 or with `block_table`;
+    late splits may be short or empty.
+    Masks, windows and positions are those of the whole. With ordinary
+    destinations `num_kv_splits` is no part of the result. With one more dim in
+    front, of `num_kv_splits`, the destinations take the state of every split, for
+    a caller that merges them (`attn.merge_states`):
+
+    ```mlir
+    %parts, %lses = attn.attention
+        ins(%q, %k, %v : tensor<1x8x1x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>)
+        outs(%o0, %lse0 : tensor<4x1x8x1x64xf32>, tensor<4x1x8x1xf32>) {num_kv_splits = 4}
+    ```
 
     `bias` and `mask` broadcast by NumPy's rules, through dims that are 1 in the
     type; a dynamic dim has the full size. With `thd` their rows and keys count
@@ -177,6 +193,10 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     * C28: a memref destination is no input and no other destination.
     * C29: strides of memrefs are not negative, and those of destinations not 0
       except in dims of 1.
+    * C30: states of splits (destinations with a split dim, or `kv_split`) need a
+      positive `num_kv_splits`, which is the split dim, and no `sink`, which
+      belongs to the merge. Their output may also be f32.
+    * C31: destinations have no split dim with `kv_split`.
   }];
 
   let arguments = !con((ins
@@ -193,6 +213,7 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     Optional<Attn_PerBatch>:$kv_offset,
     Optional<Attn_I32>:$block_table,
     Optional<F32>:$scale_value,
+    Optional<Index>:$kv_split,
     Variadic<Attn_Output>:$inits,
     DefaultValuedOptionalAttr<Attn_LayoutAttr, "::mlir::attn::Layout::bhsd">:$layout,
     OptionalAttr<Attn_DiagonalAlignmentAttr>:$diagonal_alignment,
@@ -227,6 +248,11 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     }
     ::mlir::attn::DiagonalAlignment getDiagonalAlignmentOrDefault() {
       return getDiagonalAlignment().value_or(::mlir::attn::DiagonalAlignment::bottom_right);
+    }
+    /// Whether the destinations have a first dim that counts splits.
+    bool hasSplitDim() {
+      return ::mlir::cast<::mlir::ShapedType>(getOutputInit().getType()).getRank() ==
+             ::mlir::attn::getDimMap(getLayout()).rank() + 1;
     }
     /// Whether any row hides keys by their position relative to the diagonal.
     bool hasWindow() { return getWindowLeft() >= 0 || getWindowRight() >= 0; }

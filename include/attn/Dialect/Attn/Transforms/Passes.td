@@ -11,12 +11,52 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AttnSplitKVPass : Pass<"attn-split-kv"> {
+  let summary = "take the keys of attention in parts and merge their states";
+  let description = [{
+    An `attn.attention` with `num_kv_splits` > 1 and ordinary destinations becomes
+    one that gives the state of every split, in f32 (f64), and the
+    `attn.merge_states` of the stack, which also folds in the sink.
+
+    Before:
+    ```mlir
+    %o = attn.attention ins(%q, %k, %v : tensor<1x8x1x64xf16>, ...)
+        outs(%o0 : tensor<1x8x1x64xf16>) {num_kv_splits = 4}
+    ```
+    After:
+    ```mlir
+    %p = tensor.empty() : tensor<4x1x8x1x64xf32>
+    %l = tensor.empty() : tensor<4x1x8x1xf32>
+    %s:2 = attn.attention ins(%q, %k, %v : tensor<1x8x1x64xf16>, ...)
+        outs(%p, %l : tensor<4x1x8x1x64xf32>, tensor<4x1x8x1xf32>) {num_kv_splits = 4}
+    %o = attn.merge_states (%s#0, %s#1 : tensor<4x1x8x1x64xf32>, tensor<4x1x8x1xf32>)
+        outs(%o0 : tensor<1x8x1x64xf16>)
+    ```
+
+    `num_kv_splits` = 0 means 1 here. Two forms stay whole, as a merge cannot say
+    them: `bhs_padded`, and a sink beside rows that belong to no sequence (`seqlens_q`,
+    `thd`), which must not see it.
+
+    Precondition: none, tensors or memrefs. Postcondition: every other
+    `attn.attention` with ordinary destinations has `num_kv_splits` <= 1.
+  }];
+  let options = [
+    Option<"numKVSplits", "num-kv-splits", "int64_t", "0",
+           "splits of every attention; 0: what the op says">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def AttnTilePass : Pass<"attn-tile"> {
   let summary = "tile attention into a grid of (batch, query head, query rows)";
   let description = [{
     Every `attn.attention` becomes a `scf.forall` over batches, query heads and
     tiles of `q-tile` query rows, whose body holds the attention of one tile.
-    A problem of packed sequences (`thd`) first becomes a `scf.forall` over its
+    One that gives the states of splits first becomes a `scf.forall` over the
+    splits. A problem of packed sequences (`thd`) then becomes a `scf.forall` over its
     sequences; rows that belong to no sequence get O = 0 and LSE = -inf.
 
     Before:
