@@ -90,9 +90,8 @@ struct KernelConfig {
   /// A half-row of a tile whose P sums to more than 2^this raises the maximum.
   int64_t voteLog2 = 24;
 
-  /// Bytes that rows of all operands must begin at multiples of: what buffer
-  /// instructions can address.
-  int64_t rowAlignment = 4;
+  /// Bytes that rows of all operands must begin at multiples of.
+  int64_t rowAlignment = attn::rowAlignment;
   ScoreNeeds scores;
 
   int64_t getTileQ() const {
