@@ -24,7 +24,7 @@ attn::getAttnToROCDLSteps(const AttnToROCDLOptions &options) {
   std::vector<PipelineStep> steps;
   steps.push_back({"bufferized", [chip](OpPassManager &pm) {
                      pm.addPass(createAttnSplitKVPass());
-  AttnVerifyTargetOptions verify;
+                     AttnVerifyTargetOptions verify;
                      verify.chip = chip;
                      pm.addPass(createAttnVerifyTarget(verify));
                      bufferization::OneShotBufferizePassOptions bufferize;
