@@ -111,6 +111,26 @@ def test_D8_one_query_row(device, kind, d):
         check(result, 0.5, score + LN(512), exact=True, what=f"B={b} Hk={hk}: ")
 
 
+@pytest.mark.kinds("f16", "bf16")
+@pytest.mark.needs("gqa", "split_kv", "padded", "causal", "bshd")
+def test_decode_with_groups_of_heads(device, kind):
+    """One row a head, four heads a group: splits, lengths, layouts, causal."""
+    rng = np.random.default_rng(11)
+
+    def inputs(q, kv):
+        shapes = (*q, 64), (*kv, 64), (*kv, 72)
+        return [rng.normal(size=shape).astype(compare.dtype(kind)) for shape in shapes]
+
+    lengths = np.array([150, 0], np.int32)
+    problems = [
+        Problem(*inputs((2, 8, 1), (2, 2, 200)), {"causal": True, "num_kv_splits": 3}),
+        Problem(*inputs((2, 1, 8), (2, 200, 2)), {"layout": "bshd", "lse_base": "two"}),
+        Problem(*inputs((2, 8, 1), (2, 2, 200)), {"seqlens_kv": lengths, "num_kv_splits": 2}),
+    ]
+    for n, (problem, result) in enumerate(zip(problems, run_all(problems, device))):
+        assert_matches(result, problem, what=f"{n}: ")
+
+
 def visible_to_o_lse(visible):
     """Mean index and ln of the count of each row of a visibility matrix."""
     visible = np.asarray(visible, bool)

@@ -61,9 +61,15 @@ void Lowering::launch(gpu::GPUFuncOp kernel, ArrayRef<KernelOperand> operands) {
   Value tileQ = constant(config.getTileQ());
   Value grid;
   if (map.batch >= 0) {
-    Value tiles = b.createOrFold<arith::CeilDivUIOp>(dim(map.seq), tileQ);
+    Value heads = dim(map.head), rows = dim(map.seq);
+    if (packsHeads(op)) {
+      Value groups = b.createOrFold<memref::DimOp>(op.getKey(), map.head);
+      rows = b.createOrFold<arith::DivUIOp>(heads, groups);
+      heads = groups;
+    }
+    Value tiles = b.createOrFold<arith::CeilDivUIOp>(rows, tileQ);
     grid = b.createOrFold<arith::MulIOp>(
-        b.createOrFold<arith::MulIOp>(dim(0), dim(map.head)), tiles);
+        b.createOrFold<arith::MulIOp>(dim(0), heads), tiles);
   } else {
     // floor((rows + sequences * slack) / tile) slots, see `findPackedRows`;
     // none without rows or without sequences.
@@ -117,6 +123,15 @@ LogicalResult Lowering::run(SymbolTable &symbols) {
     return op.emitOpError("expects memref operands in attn-to-gpu; run "
                           "one-shot-bufferize first");
   auto query = cast<MemRefType>(op.getQuery().getType());
+  // A last row sees all keys.
+  if (op.getCausal() && !op.hasWindow() && !op.getAlibiSlopes() &&
+      !op.getQOffset() && !op.getKvOffset() && op.getLayout() != Layout::thd &&
+      op.getDiagonalAlignmentOrDefault() == DiagonalAlignment::bottom_right &&
+      query.getDimSize(getDimMap(op.getLayout()).seq) == 1 &&
+      !op.getSeqlensQ()) {
+    op.setCausal(false);
+    op.removeDiagonalAlignmentAttr();
+  }
   auto chosen = chooseKernelConfig(op, chip);
   if (!chosen)
     return op.emitOpError(llvm::toString(chosen.takeError()));

@@ -40,6 +40,11 @@ ScoreNeeds getScoreNeeds(AttentionOp op, const ChipInfo &chip);
 /// are divided into tiles: the grid counts slots of those.
 int64_t getSlotSlack(AttentionOp op, int64_t tileQ);
 
+/// Are the query heads of a group the rows of one tile? So with one row a head
+/// (decode) and nothing that depends on the head or on the row: K and V are
+/// then read once a group.
+bool packsHeads(AttentionOp op);
+
 /// Fills the empty `func` with the program for `op`, whose arguments are the
 /// kernel operands. Adds the LDS buffers as workgroup attributions.
 void buildForwardKernel(gpu::GPUFuncOp func, const KernelConfig &config,

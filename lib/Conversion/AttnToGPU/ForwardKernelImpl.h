@@ -97,7 +97,7 @@ private:
   Value dim(Value memref, unsigned index);
   /// Rows begin.. (null: 0) of one batch, or page of a pool, and head.
   GlobalMatrix matrix(Value memref, Value batch, Value head, Value begin,
-                      Value rows, int64_t columns);
+                      Value rows, int64_t columns, bool headRows = false);
   /// The same of the LSE.
   Value sliceLse(Value memref);
   /// Narrows the keys down to those of the workgroup's split.

@@ -52,6 +52,15 @@ Value ForwardKernel::findRows() {
   Value rowsKV = keyCapacity();
   rowsQ = dim(query, map.seq);
   Value headsQ = dim(query, map.head);
+  int64_t group = 1;
+  if (packsHeads(op)) {
+    // A group takes the place of a head, its heads that of the rows.
+    int64_t groups =
+        cast<MemRefType>(argument("key").getType()).getDimSize(map.head);
+    group = cast<MemRefType>(query.getType()).getDimSize(map.head) / groups;
+    headsQ = b.c32(groups);
+    rowsQ = b.c32(group);
+  }
 
   // One grid dimension, which has the widest limit: heads run fastest, so that
   // the XCDs, which take workgroups in turn, keep a head each and its K and V
@@ -63,6 +72,7 @@ Value ForwardKernel::findRows() {
       b.createOrFold<arith::MulIOp>(dim(query, map.batch), headsQ), pair);
   batch = b.divide(pair, headsQ);
   head = subtract(b, pair, b.createOrFold<arith::MulIOp>(batch, headsQ));
+  head = b.muli(head, group);
   if (op.getCausal())
     tileIndex = arith::SubIOp::create(b, b.addi(tilesQ, -1), tileIndex);
   lenQ = boundedLength("seqlens_q", rowsQ);

@@ -42,6 +42,21 @@ SmallVector<KernelOperand> mlir::attn::getKernelOperands(AttentionOp op) {
   return operands;
 }
 
+bool mlir::attn::packsHeads(AttentionOp op) {
+  if (op.getLayout() == Layout::thd || op.readsDiagonal() || op.getBias() ||
+      op.getMask() || op.getSink() || op.getSeqlensQ())
+    return false;
+  DimMap map = getDimMap(op.getLayout());
+  auto dim = [](Value value, int d) {
+    return cast<ShapedType>(value.getType()).getDimSize(d);
+  };
+  int64_t heads = dim(op.getQuery(), map.head),
+          groups = dim(op.getKey(), map.head);
+  return dim(op.getQuery(), map.seq) == 1 && !ShapedType::isDynamic(heads) &&
+         !ShapedType::isDynamic(groups) && heads > groups &&
+         dim(op.getValue(), map.head) == groups;
+}
+
 Value ForwardKernel::argument(StringRef name) {
   for (unsigned i = 0; i < func.getNumArguments(); ++i)
     if (func.getArgAttrOfType<StringAttr>(i, "attn.name") == name)
@@ -58,7 +73,8 @@ Value ForwardKernel::dim(Value memref, unsigned index) {
 }
 
 GlobalMatrix ForwardKernel::matrix(Value memref, Value batch, Value head,
-                                   Value begin, Value rows, int64_t columns) {
+                                   Value begin, Value rows, int64_t columns,
+                                   bool headRows) {
   auto type = cast<MemRefType>(memref.getType());
   auto index = [&](Value value) -> OpFoldResult {
     return getAsOpFoldResult(b.toIndex(value));
@@ -74,10 +90,10 @@ GlobalMatrix ForwardKernel::matrix(Value memref, Value batch, Value head,
     offsets[map.seq] = index(begin);
   else if (type.getDimSize(map.seq) == 0)
     offsets[map.seq] = arith::ConstantIndexOp::create(b, 0).getResult();
-  sizes[map.seq] = index(rows);
+  sizes[headRows ? map.head : map.seq] = index(rows);
   sizes[map.dim] = b.getIndexAttr(columns);
   int64_t staticRows =
-      getConstantIntValue(sizes[map.seq]).value_or(ShapedType::kDynamic);
+      getConstantIntValue(index(rows)).value_or(ShapedType::kDynamic);
   if (type.getRank() > map.rank()) { // the split dim of the output
     offsets.insert(offsets.begin(), split);
     sizes.insert(sizes.begin(), b.getIndexAttr(1));
@@ -102,6 +118,8 @@ Value ForwardKernel::sliceLse(Value memref) {
   case LseLayout::bhs_padded:
     offsets = {index(batch), index(head), zero};
     sizes = {one, one, rows};
+    if (packsHeads(op))
+      std::swap(sizes[1], sizes[2]);
     break;
   case LseLayout::hs_packed:
     offsets = {index(head), index(beginQ)};
@@ -181,7 +199,7 @@ void ForwardKernel::readProblem() {
     return b.divide(head,
                     b.divide(dim(query, map.head), dim(memref, map.head)));
   };
-  q = matrix(query, batch, head, beginQ, lenQ, c.headDimQK);
+  q = matrix(query, batch, head, beginQ, lenQ, c.headDimQK, packsHeads(op));
   auto keys = [&](Value memref, Value &head, int64_t columns) {
     head = group(memref);
     return pageSize ? slicePool(memref, head, columns)
@@ -193,7 +211,7 @@ void ForwardKernel::readProblem() {
     lastPage = b.divide(b.addi(endKV, pageSize - 1), b.c32(pageSize));
     lastPage = arith::MaxSIOp::create(b, b.addi(lastPage, -1), b.c32(0));
   }
-  o = matrix(output, batch, head, beginQ, rowsQ, c.headDimV);
+  o = matrix(output, batch, head, beginQ, rowsQ, c.headDimV, packsHeads(op));
   if (Value memref = argument("lse"))
     lse = sliceLse(memref);
 

@@ -241,6 +241,11 @@ static std::optional<LaunchShape> getLaunchShape(AttentionOp op) {
           rows = dimOf(op.getQuery(), map.seq),
           keys = op.getBlockTable() ? dimOf(op.getBlockTable(), 1)
                                     : dimOf(op.getKey(), map.seq);
+  if (packsHeads(op)) {
+    int64_t groups = dimOf(op.getKey(), map.head);
+    rows = heads / groups;
+    heads = groups;
+  }
   if (llvm::is_contained({batches, heads, rows, keys}, ShapedType::kDynamic))
     return std::nullopt;
   if (op.getBlockTable())
