@@ -47,6 +47,9 @@ class Numpy:
     def owns(self, x: Any) -> bool:
         return isinstance(x, np.ndarray)
 
+    def is_dense(self, x: Any) -> bool:
+        return True
+
     def dtype(self, x: Any) -> str:
         """MLIR's name of the element type, or "" for one that is not used here."""
         if not x.dtype.isnative:
@@ -130,6 +133,9 @@ class Torch:
 
     def owns(self, x: Any) -> bool:
         return is_torch(x) and x.device == self.device
+
+    def is_dense(self, x: Any) -> bool:
+        return x.layout == self.torch.strided
 
     def dtype(self, x: Any) -> str:
         return self._NAMES.get(str(x.dtype).removeprefix("torch."), "")

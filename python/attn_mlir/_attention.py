@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import sys
 from typing import Any
 
@@ -149,7 +150,11 @@ def run(
 ) -> Any:
     """`attention` without torch's dispatcher."""
     problem = Problem(**arguments)
+    if problem.with_specs:
+        raise ValueError("q: expects an array, got TensorSpec, which is for compile")
     device, target = _program.choose_target(device, chip, problem.namespace)
+    if checks is not None and not isinstance(checks, str):
+        raise ValueError(f"checks: expects names of checks or None, got {checks!r}")
     if checks is not None and device != "emulator":
         raise ValueError(f"checks: expects device='emulator', got {device!r}")
     return _compute(problem, device, target, checks)
@@ -306,6 +311,9 @@ def compile(  # noqa: A001 (the name is the point)
     for name in ("out", "lse"):
         if options.get(name) is not None:
             raise ValueError(f"{name}: expects None, since nothing is run yet")
+    for name in options:
+        if name not in inspect.signature(attention).parameters:
+            raise TypeError(f"compile() got an unexpected keyword argument {name!r}")
     problem = Problem(**arguments)
     if device is None and chip is not None:
         device = "hip" if _native.hip_target() == chip else "emulator"

@@ -40,7 +40,10 @@ def merge_states(
     Raises:
       ValueError: the message names the argument.
     """
-    states = [tuple(state) for state in states]
+    try:
+        states = [tuple(state) for state in states]
+    except TypeError as error:
+        raise ValueError(f"states: expects pairs (O, LSE), but {error}") from None
     if not states or any(len(state) != 2 for state in states):
         raise ValueError("states: expects at least one pair (O, LSE)")
     _one_of("lse_base", lse_base, ("e", "two"))

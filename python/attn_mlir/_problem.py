@@ -181,7 +181,11 @@ class Problem:
     # ------------------------------------------------------------------
 
     def _check_array(self, name: str, x: Any) -> None:
-        if self.with_specs or self.namespace.owns(x):
+        if self.with_specs:
+            return
+        if self.namespace.owns(x):
+            if not self.namespace.is_dense(x):
+                raise ValueError(f"{name}: expects a dense tensor, got one of {x.layout}")
             return
         what = type(x).__name__
         if is_array(x) and hasattr(x, "device"):
@@ -193,7 +197,7 @@ class Problem:
         if isinstance(x, TensorSpec):
             if not self.with_specs:
                 raise ValueError(f"{name}: expects {self.namespace.kind}, as q is, got TensorSpec")
-            return tuple(x.shape), x.dtype
+            return _spec_shape(name, x.shape), x.dtype
         if self.with_specs:
             raise ValueError(f"{name}: expects a TensorSpec, as the others, got {type(x).__name__}")
         self._check_array(name, x)
@@ -478,7 +482,10 @@ class Problem:
         if layout == "bhs_padded":
             if max_seqlen_q is None:
                 raise ValueError("max_seqlen_q: expects a number with lse_layout 'bhs_padded'")
-            self.sizes["max_seqlen_q"] = (_integer("max_seqlen_q", max_seqlen_q), "max_seqlen_q")
+            longest = _integer("max_seqlen_q", max_seqlen_q)
+            if not 0 <= longest <= _LARGEST:
+                raise ValueError(f"max_seqlen_q: expects a number from 0, got {longest}")
+            self.sizes["max_seqlen_q"] = (longest, "max_seqlen_q")
 
     # ------------------------------------------------------------------
     # Results
@@ -512,8 +519,17 @@ def _show(shape: Sequence[int | None]) -> str:
     return f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
 
 
+def _spec_shape(name: str, shape: Any) -> tuple[int | None, ...]:
+    """The sizes of a `TensorSpec`."""
+    sizes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    for size in sizes:
+        if size is not None and (isinstance(size, bool) or not isinstance(size, int) or size < 0):
+            raise ValueError(f"{name}: expects sizes from 0 or None in its shape, got {shape!r}")
+    return sizes
+
+
 def _one_of(name: str, value: Any, legal: Any) -> Any:
-    if value not in legal:
+    if not isinstance(value, str) or value not in legal:
         raise ValueError(f"{name}: expects {' or '.join(map(repr, legal))}, got {value!r}")
     return value
 

@@ -11,8 +11,11 @@ from __future__ import annotations
 import math
 from typing import Any, Optional
 
+import numpy as np
 import torch
 from torch import Tensor
+
+from ._problem import _finite, _integer
 
 __all__ = ["flash_attn_func", "scaled_dot_product_attention"]
 
@@ -271,6 +274,30 @@ def _positions(
 # ----------------------------------------------------------------------
 
 
+def _whole(name: str, x: Any) -> Any:
+    known = isinstance(x, (int, torch.SymInt)) and not isinstance(x, bool)
+    return x if known else _integer(name, x)
+
+
+def _checked_option(name: str, x: Any) -> Any:
+    """An argument of the type that the operator wants, whose own message has many lines."""
+    if name in ("causal", "return_lse"):
+        if not isinstance(x, (bool, np.bool_)):
+            raise ValueError(f"{name}: expects True or False, got {x!r}")
+        return bool(x)
+    elif name == "sink_tokens" or name == "max_seqlen_q" and x is not None:
+        return _whole(name, x)
+    elif name in ("scale", "softcap"):
+        if x is not None and not isinstance(x, (int, float, torch.SymInt, torch.SymFloat)):
+            return _finite(name, x)
+    elif name in ("layout", "diagonal", "lse_base") or name == "lse_layout" and x is not None:
+        if not isinstance(x, str):
+            raise ValueError(f"{name}: expects a name, got {x!r}")
+    elif name in ("seqlens_q", "seqlens_kv", "q_offset", "kv_offset"):
+        return int(x) if isinstance(x, np.integer) else x
+    return x
+
+
 def attention_with_autograd(
     a: dict[str, Any], *, device: Optional[str], chip: Optional[str], checks: Optional[str]
 ) -> Any:
@@ -285,17 +312,24 @@ def attention_with_autograd(
         from ._attention import run
 
         return run(a, device=device, chip=chip, checks=checks)
+    a = {name: _checked_option(name, x) for name, x in a.items()}
+    for name, x in (("device", device), ("chip", chip), ("checks", checks)):
+        if x is not None and not isinstance(x, str):
+            raise ValueError(f"{name}: expects a name or None, got {x!r}")
     window = a["window"] if a["window"] is not None else (-1, -1)
     if not isinstance(window, (tuple, list)) or len(window) != 2:
         raise ValueError(f"window: expects a pair (left, right), got {window!r}")
-    left, right = (-1 if side is None else side for side in window)
+    left, right = (-1 if side is None else _whole("window", side) for side in window)
 
     def tensor(name: str) -> Optional[Tensor]:
         x = a[name]
         if x is None or isinstance(x, Tensor):
             return x
         if isinstance(x, (list, tuple)):
-            return torch.tensor(x, device=a["q"].device)
+            try:
+                return torch.tensor(x, device=a["q"].device)
+            except (TypeError, ValueError, RuntimeError) as error:
+                raise ValueError(f"{name}: expects numbers, got {x!r}: {error}") from None
         if name in ("seqlens_q", "seqlens_kv") and isinstance(x, (int, torch.SymInt)):
             return torch.full((a["q"].shape[0],), x, device=a["q"].device)
         raise ValueError(f"{name}: expects a torch tensor, as q is, got {type(x).__name__}")

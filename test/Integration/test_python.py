@@ -333,6 +333,7 @@ def _wrong_arguments():
     three = normal(2, 3, 13, 16)
     yield {"k": three}, "k: expects a number of heads that divides the 4 of q, got 3"
     yield {"layout": "bhds"}, "layout: expects 'bhsd' or 'bshd' or 'thd', got 'bhds'"
+    yield {"layout": ["bhsd"]}, "layout: expects 'bhsd' or 'bshd' or 'thd', got ['bhsd']"
     yield {"layout": "bshd", "cu_seqlens_q": [0, 1]}, "cu_seqlens_q: expects None without layout 'thd', got list"
     yield {"layout": "thd"}, "cu_seqlens_q: expects numbers with layout 'thd', got None"
     yield {"causal": 1}, "causal: expects True or False, got 1"
@@ -369,6 +370,7 @@ def _wrong_arguments():
     yield {"device": "cuda"}, "device: expects 'cpu', 'emulator', 'hip' or None, got 'cuda'"
     yield {"chip": "gfx90a"}, "chip: expects 'gfx942' or 'gfx950', got 'gfx90a'"
     yield {"chip": "gfx950", "device": "cpu"}, "chip: expects None with device='cpu', got 'gfx950'"
+    yield {"checks": 5, "device": "emulator"}, "checks: expects names of checks or None, got 5"
     yield {"checks": "all", "device": "cpu"}, "checks: expects device='emulator', got 'cpu'"
 
 
@@ -378,6 +380,21 @@ def test_errors_name_the_argument(changes, message):
     with pytest.raises(ValueError) as caught:
         attn_mlir.attention(**{"q": q, "k": k, "v": v, **changes})
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("shape", ["abcd", (1, 4, -3, 16), (1, 4, 3, 16.0)], ids=str)
+def test_sizes_of_a_spec_are_checked(shape):
+    spec = attn_mlir.TensorSpec(shape, "f16")
+    with pytest.raises(ValueError, match="q: expects sizes from 0 or None in its shape, got"):
+        attn_mlir.compile(spec, spec, spec)
+
+
+def test_what_belongs_to_compile_or_attention_alone():
+    spec = attn_mlir.TensorSpec((1, 4, None, 16), "f16")
+    with pytest.raises(ValueError, match="q: expects an array, got TensorSpec"):
+        attn_mlir.attention(spec, spec, spec)
+    with pytest.raises(TypeError, match="compile.. got an unexpected keyword argument 'casual'"):
+        attn_mlir.compile(spec, spec, spec, casual=True)
 
 
 @pytest.mark.parametrize(
@@ -404,12 +421,18 @@ def test_packed_sequences_fit_their_mask():
         attn_mlir.attention(
             q, k, v, **starts, return_lse=True, lse_layout="bhs_padded", max_seqlen_q=4
         )
+    with pytest.raises(ValueError, match="max_seqlen_q: expects a number from 0, got -5"):
+        attn_mlir.attention(
+            q, k, v, **starts, return_lse=True, lse_layout="bhs_padded", max_seqlen_q=-5
+        )
 
 
 @pytest.mark.parametrize(
     "states, message",
     [
         ([], "states: expects at least one pair"),
+        (5, "states: expects pairs .O, LSE., but 'int' object is not iterable"),
+        ([5], "states: expects pairs .O, LSE., but 'int' object is not iterable"),
         ([(normal(2, 3), normal(3))], r"states\[0\]: expects a NumPy array of f32 \[2\]"),
         ([(normal(2, 3), normal(2)), (normal(2, 4), normal(2))], r"states\[1\]: expects"),
         ([(np.zeros((2, 3), int), normal(2))], "states: expects O of f16"),

@@ -50,8 +50,8 @@ def test_lengths_and_offsets_as_numbers_lists_and_tensors():
     q, k, v = inputs()
     many = torch.tensor([11, 11])
     expected = attn_mlir.attention(q, k, v, causal=True, seqlens_kv=many, q_offset=torch.tensor([2, 2]))
-    for lengths in (11, [11, 11], many.int()):
-        got = attn_mlir.attention(q, k, v, causal=True, seqlens_kv=lengths, q_offset=2)
+    for lengths in (11, [11, 11], many.int(), np.int64(11)):
+        got = attn_mlir.attention(q, k, v, causal=True, seqlens_kv=lengths, q_offset=np.int32(2))
         compare.assert_close(got.numpy(), expected.numpy(), atol=1e-6)
 
 
@@ -307,6 +307,17 @@ def test_adapters_refuse_what_they_lack():
         ({"bias": np.zeros((9, 13))}, "bias: expects a torch tensor, as q is, got ndarray"),
         ({"q": torch.zeros(2, 4, 9, 16).int()}, "q: expects elements of f16, bf16, f32, f64, got i32"),
         ({"window": 3}, r"window: expects a pair \(left, right\), got 3"),
+        ({"q": torch.zeros(2, 4, 9, 16).to_sparse()}, "q: expects a dense tensor, got one of torch.sparse_coo"),
+        # The dispatcher's own message for these has many lines.
+        ({"causal": "yes"}, "causal: expects True or False, got 'yes'"),
+        ({"window": (1.5, 2)}, "window: expects an integer, got 1.5"),
+        ({"sink_tokens": None}, "sink_tokens: expects an integer, got None"),
+        ({"scale": "half"}, "scale: expects a number, got 'half'"),
+        ({"layout": 5}, "layout: expects a name, got 5"),
+        ({"lse_layout": 5}, "lse_layout: expects a name, got 5"),
+        ({"max_seqlen_q": "a"}, "max_seqlen_q: expects an integer, got 'a'"),
+        ({"device": 5}, "device: expects a name or None, got 5"),
+        ({"sink": [None] * 4}, "sink: expects numbers, got"),
         ({"seqlens_kv": torch.tensor([1, 14])}, "'seqlens_kv': expects element 1 to be 0 to 13, but got 14"),
     ],
 )
