@@ -61,7 +61,10 @@ struct ScoreOperand {
   Value lane;      ///< i32, the lane's first element in tile 0
   Value keyStride; ///< i32, elements from key to key
   bool hasKeys = false; ///< else one element serves all keys
-  int64_t width = 1;    ///< elements of one read: 4 or 1
+  int64_t width = 1;    ///< elements of one read
+  /// A lane reads 16 bytes, part of which is the other half-wave's, so that a
+  /// read touches fewer lines: they trade after it.
+  bool isSwapped = false;
 };
 
 /// What a tile's products need to become scores.
@@ -179,6 +182,10 @@ private:
   /// What a lane needs of bias and mask for a tile.
   Values readScoreOperands(Value tile);
   int64_t countScoreReads() const;
+  int64_t countReads(const ScoreOperand &operand) const;
+  /// Reads to 4 (or 1) elements in the order of a lane's scores.
+  Values arrangeScoreOperands(ArrayRef<Value> reads);
+  Values swapScoreOperand(const ScoreOperand &operand, ArrayRef<Value> reads);
   /// A tile's products to scores, where something but the scale is applied.
   Values transform(ArrayRef<Value> products, const ScoreInputs &inputs);
   Value distance(Value tile);

@@ -51,7 +51,7 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   // Memory: V(t+1) on its way, K(t+1) to registers. Dot: S(t+1) = K Q^T beside
   // the rest of tile t's softmax. In parts where K does not fit.
   ScoreInputs inputs;
-  inputs.reads = readScoreOperands(next);
+  Values scoreReads = readScoreOperands(next);
   size_t pagesPerTile = state.pages.size() / 2;
   stageV(next, ArrayRef(state.pages).take_front(pagesPerTile), other);
   Values ahead = lookUp(b.addi(tile, 3));
@@ -145,6 +145,8 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
     SmallVector<Values> raw;
     for (int64_t step = begin; step < end; ++step)
       raw.push_back(b.readV(lds(true, parity), step));
+    if (part == 0)
+      inputs.reads = arrangeScoreOperands(scoreReads);
     landed();
     b.barrier();
     result.acc = multiplyV(raw, ArrayRef(fragments).slice(begin, end - begin),

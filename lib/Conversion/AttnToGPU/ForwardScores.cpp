@@ -167,8 +167,18 @@ ScoreOperand ForwardKernel::scoreOperand(StringRef name) {
   };
   result.keyStride = toI32(stride(3));
   result.width = result.hasKeys ? getScoreReadWidth(type) : 1;
-  result.lane = b.addi(mul(b.column, toI32(stride(2))),
-                       mul(heldKey(b.half), result.keyStride));
+  // 16 bytes a lane, of types whose 16 bytes are more than a lane's 4 keys.
+  int64_t keysPerRead = 128 / type.getElementTypeBitWidth();
+  if (result.width > 1 && !type.getElementType().isInteger(1) &&
+      c.chip->hasPermlaneSwap && keysPerRead > 4) {
+    result.width = keysPerRead;
+    result.isSwapped = true;
+  }
+  Value held = result.isSwapped
+                   ? b.addi(heldKey(b.c32(0)), b.muli(b.half, result.width))
+                   : heldKey(b.half);
+  result.lane =
+      b.addi(mul(b.column, toI32(stride(2))), mul(held, result.keyStride));
   if (splitStart)
     result.lane = b.addi(result.lane, mul(splitStart, result.keyStride));
   return result;
@@ -193,18 +203,72 @@ Values ForwardKernel::readScoreOperand(const ScoreOperand &operand,
                        operand.lane);
   Values result;
   for (int64_t i = 0; i < c.getWaveKeys() / 2; i += operand.width) {
-    int64_t key = 32 * (i / 16) + layout.apply({{"reg", i % 16}})[0];
+    int64_t key = operand.isSwapped
+                      ? 2 * i
+                      : 32 * (i / 16) + layout.apply({{"reg", i % 16}})[0];
     result.push_back(read(b.addi(
         start, b.createOrFold<arith::MulIOp>(operand.keyStride, b.c32(key)))));
   }
   return result;
 }
 
+// A half-wave read 16 bytes of a row, the other one the next 16. Dwords hold
+// the 4 keys of one lane (8-bit types) or a half of them; those of one
+// half-wave alternate with those of the other.
+Values ForwardKernel::swapScoreOperand(const ScoreOperand &operand,
+                                       ArrayRef<Value> reads) {
+  Type element = cast<MemRefType>(operand.run.getType()).getElementType();
+  bool isByte = element.getIntOrFloatBitWidth() == 8;
+  Values result;
+  for (Value vector : reads) {
+    Value bits =
+        vector::BitCastOp::create(b, VectorType::get(4, b.i32), vector);
+    Values d;
+    for (int64_t i = 0; i < 4; ++i)
+      d.push_back(b.element(bits, i));
+    auto [first, third] = b.swapHalves(d[0], d[isByte ? 1 : 2]);
+    auto [second, fourth] = b.swapHalves(d[isByte ? 2 : 1], d[3]);
+    auto push = [&](ValueRange dwords) {
+      auto type = VectorType::get(dwords.size(), b.i32);
+      result.push_back(vector::BitCastOp::create(
+          b, VectorType::get(4, element),
+          vector::FromElementsOp::create(b, type, dwords)));
+    };
+    if (isByte) {
+      for (Value dword : {first, second, third, fourth})
+        push(dword);
+    } else {
+      push(ValueRange{first, second});
+      push(ValueRange{third, fourth});
+    }
+  }
+  return result;
+}
+
+Values ForwardKernel::arrangeScoreOperands(ArrayRef<Value> reads) {
+  Values result;
+  for (const ScoreOperand *operand : {&bias, &mask}) {
+    ArrayRef<Value> own = reads.take_front(countReads(*operand));
+    reads = reads.drop_front(own.size());
+    llvm::append_range(result, operand->isSwapped
+                                   ? swapScoreOperand(*operand, own)
+                                   : Values(own));
+  }
+  return result;
+}
+
+int64_t ForwardKernel::countReads(const ScoreOperand &operand) const {
+  if (!operand.run)
+    return 0;
+  return operand.hasKeys ? c.getWaveKeys() / 2 / operand.width : 1;
+}
+
 Value ForwardKernel::operandElement(const ScoreOperand &operand,
-                                    ArrayRef<Value> read, int64_t i) {
+                                    ArrayRef<Value> arranged, int64_t i) {
   if (!operand.hasKeys)
-    return b.element(read.front(), 0);
-  return b.element(read[i / operand.width], i % operand.width);
+    return b.element(arranged.front(), 0);
+  int64_t width = std::min<int64_t>(operand.width, 4);
+  return b.element(arranged[i / width], i % width);
 }
 
 void ForwardKernel::readScoreProblem() {
@@ -237,11 +301,7 @@ Values ForwardKernel::readScoreOperands(Value tile) {
 }
 
 int64_t ForwardKernel::countScoreReads() const {
-  int64_t count = 0;
-  for (const ScoreOperand *operand : {&bias, &mask})
-    if (operand->run)
-      count += operand->hasKeys ? c.getWaveKeys() / 2 / operand->width : 1;
-  return count;
+  return countReads(bias) + countReads(mask);
 }
 
 Values ForwardKernel::softcap(ArrayRef<Value> products) {
@@ -337,8 +397,9 @@ Values ForwardKernel::transform(ArrayRef<Value> products,
       score = addTo(score, x);
     }
     isScaled = true;
-    reads =
-        reads.drop_front(bias.hasKeys ? c.getWaveKeys() / 2 / bias.width : 1);
+    reads = reads.drop_front(bias.hasKeys ? c.getWaveKeys() / 2 /
+                                                std::min<int64_t>(bias.width, 4)
+                                          : 1);
   }
   if (!isScaled)
     for (Value &score : scores)
@@ -360,7 +421,7 @@ Values ForwardKernel::transform(ArrayRef<Value> products,
 Values ForwardKernel::scoresOf(ArrayRef<Value> acc, Value tile,
                                ArrayRef<Value> reads) {
   Values products = readScores(acc);
-  ScoreInputs inputs = {Values(reads), distance(tile)};
+  ScoreInputs inputs = {arrangeScoreOperands(reads), distance(tile)};
   if (masksLate())
     return hide(transform(products, inputs), tile);
   return transform(hide(products, tile), inputs);

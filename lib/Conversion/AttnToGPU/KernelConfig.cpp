@@ -347,9 +347,11 @@ static llvm::Error choosePacing(KernelConfig &config,
     config.earlyExps = std::max<int64_t>(
         std::min<int64_t>(config.earlyExps, int64_t(even) & ~int64_t(1)), 2);
   }
-  // Operands of scores stay from tile to tile: smaller parts make room.
+  // Operands of scores stay from tile to tile: smaller parts make room, also
+  // for what becomes of the operands.
+  constexpr int64_t unpacked = 8;
   if (config.scores.vgprs)
-    while (config.getVGPREstimate() > maxEstimate &&
+    while (config.getVGPREstimate() > maxEstimate - unpacked &&
            config.clustersQK < config.stepsQK) {
       if (config.clustersPV < config.clustersQK && config.clustersPV < steps)
         ++config.clustersPV;
@@ -416,6 +418,11 @@ static llvm::Error chooseTiles(KernelConfig &config, const KernelKnobs &knobs) {
   if (is32 && knobs.stages == 2)
     return refuse("stages", "1 for f32", 2);
   config.pipelined = !is32 && knobs.stages.value_or(2) == 2;
+  // Smaller tiles rather than parts, where operands of scores take registers.
+  constexpr int64_t narrow = 64;
+  if (config.pipelined && config.scores.vgprs && !knobs.tileKV &&
+      config.stepsQK * 4 + config.blocksV * 16 > narrow)
+    config.tileKV = leastKV;
   // Smaller tiles rather than no pipeline.
   if (config.pipelined && !fits() && !knobs.tileKV)
     config.tileKV = leastKV;
