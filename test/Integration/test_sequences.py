@@ -56,7 +56,8 @@ def paged(rng, kind, q_shape, heads_kv, lengths, page, *, dv=None, layout="bhsd"
     )
 
 
-@pytest.mark.parametrize("page", [16, 32, 64, 128, 192, 1024])
+@pytest.mark.parametrize("page", [16, 32, 192, 1024])
+@pytest.mark.kinds("bf16", "f32")
 @pytest.mark.needs("paged")
 def test_pages_of_any_size(device, kind, page):
     rng = np.random.default_rng(page)
@@ -69,7 +70,7 @@ def test_pages_of_any_size(device, kind, page):
         assert_matches(result, problem, what=f"{page} keys a page: ")
 
 
-@pytest.mark.kinds("f16", "bf16")
+@pytest.mark.kinds("f16")
 @pytest.mark.needs("paged")
 def test_pages_may_be_shared(device, kind):
     # One prefix of 32 keys for all, in the same pages.
@@ -160,6 +161,19 @@ def test_packed_sequences_longer_than_a_tile(device, kind):
 
 
 @pytest.mark.kinds("f16")
+@pytest.mark.needs("thd", "strided")
+def test_E7_packed_rows_beyond_four_gigabytes(device, kind):
+    if not device.is_gpu:
+        pytest.skip("the host's buffers are not sparse: this takes 15 GiB")
+    # The second sequence begins past 2^31 elements and 2^32 bytes.
+    pitch = 4 * 2**20 - 64
+    problem = packed(np.random.default_rng(11), kind, [3, 9], [590, 20], heads=1, causal=True)
+    k, v = (Strided(x, (pitch, 64, 1)) for x in (problem.k, problem.v))
+    far = Problem(problem.q, k, v, problem.options)
+    assert_matches(run(far, device), far)
+
+
+@pytest.mark.kinds("f16")
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
 @pytest.mark.needs("thd", "dynamic")
 def test_more_packed_sequences_than_lanes(device, kind, dynamic):
@@ -178,12 +192,15 @@ def test_corrupt_starts_stay_inside(device, kind):
     if not device.is_gpu:
         pytest.skip("the host does not check starts")
     problem = packed(np.random.default_rng(8), kind, [5, 7, 30], [9, 2, 70], causal=True)
+    problems = []
     for starts in ([0, 30, 10, 42], [-7, 5, 2**31 - 1, 42], [50, -(2**31), 99, 0], [9, 9, 9, 9]):
-        for layout in ("hs_packed", "bhs_padded"):
-            corrupt = {name: np.array(starts, np.int32) for name in ("cu_seqlens_q", "cu_seqlens_kv")}
-            options = {**problem.options, **corrupt, "lse_layout": layout}
-            lse = np.full((3, 2, 30), NAN, np.float32) if layout == "bhs_padded" else True
-            run(Problem(problem.q, problem.k, problem.v, options, lse=lse), device)
+        corrupt = {f"cu_seqlens_{x}": np.array(starts, np.int32) for x in ("q", "kv")}
+        options = {**problem.options, **corrupt}
+        problems.append(Problem(problem.q, problem.k, problem.v, options))
+        lse = np.full((3, 2, 30), NAN, np.float32)
+        options = {**options, "lse_layout": "bhs_padded"}
+        problems.append(Problem(problem.q, problem.k, problem.v, options, lse=lse))
+    run_all(problems, device)
 
 
 @pytest.mark.kinds("f16")
