@@ -331,9 +331,12 @@ void OnlineLoop::build() {
     low = clamp(sub(diagonal, index(std::min(left, kFar))), begin, high);
   AffineExpr x, y;
   bindDims(rewriter.getContext(), x, y);
-  if (op.getBlockTable()) // tiles begin where pages may
+  if (op.getBlockTable()) { // tiles begin where pages may; an empty split does
+                            // not
     low = affine::makeComposedAffineApply(
         rewriter, loc, x.floorDiv(kvTile) * kvTile, OpFoldResult(low));
+    low = arith::MaxSIOp::create(rewriter, loc, low, begin);
+  }
 
   OpFoldResult valueDim = getMixedSize(rewriter, loc, op.getValue(), map.dim);
   SmallVector<Value> state = {
