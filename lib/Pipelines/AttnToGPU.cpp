@@ -23,6 +23,9 @@ attn::getAttnToROCDLSteps(const AttnToROCDLOptions &options) {
   std::string chip = options.chip;
   std::vector<PipelineStep> steps;
   steps.push_back({"bufferized", [chip](OpPassManager &pm) {
+                     AttnChooseSplitsOptions choose;
+                     choose.chip = chip;
+                     pm.addPass(createAttnChooseSplits(choose));
                      pm.addPass(createAttnSplitKVPass());
                      AttnVerifyTargetOptions verify;
                      verify.chip = chip;

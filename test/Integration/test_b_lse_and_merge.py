@@ -253,6 +253,7 @@ def test_splits_of_many_tiles(device, kind):
     q, k, v = (rng.normal(size=shape).astype(compare.dtype(kind)) for shape in shapes)
     problems = [
         Problem(q, k, v, {"num_kv_splits": 3}),
+        Problem(q, k, v, {"num_kv_splits": 0}),
         Problem(q, k, v, {"num_kv_splits": 8, "causal": True}),
     ]
     for problem, result in zip(problems, run_all(problems, device)):

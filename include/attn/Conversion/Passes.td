@@ -29,6 +29,24 @@ def AttnVerifyTarget : Pass<"attn-verify-target"> {
   ];
 }
 
+def AttnChooseSplits : Pass<"attn-choose-splits"> {
+  let summary = "give a number to num_kv_splits = 0";
+  let description = [{
+    Takes any IR; where an `attn.attention` leaves `num_kv_splits` to the compiler
+    (0), its grid is known and has fewer workgroups than the chip has compute
+    units, the keys are taken in as many splits as fill the chip, of at least 256
+    keys each; else in one.
+
+    ```mlir
+    // B = 1, 8 key heads, 16384 keys on gfx950 (256 compute units)
+    attn.attention ... {num_kv_splits = 0}   // becomes {num_kv_splits = 32}
+    ```
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"gfx950\"", "Target chip: gfx942 or gfx950">
+  ];
+}
+
 def AttnToGPU : Pass<"attn-to-gpu", "::mlir::ModuleOp"> {
   let summary = "attention on memrefs to a GPU kernel and its launch";
   let description = [{

@@ -45,6 +45,10 @@ int64_t getSlotSlack(AttentionOp op, int64_t tileQ);
 /// then read once a group.
 bool packsHeads(AttentionOp op);
 
+/// The launch, where the types tell it: of packed sequences the mean one, of
+/// pages as many keys as the block table has room for.
+std::optional<LaunchShape> getLaunchShape(AttentionOp op);
+
 /// Fills the empty `func` with the program for `op`, whose arguments are the
 /// kernel operands. Adds the LDS buffers as workgroup attributions.
 void buildForwardKernel(gpu::GPUFuncOp func, const KernelConfig &config,

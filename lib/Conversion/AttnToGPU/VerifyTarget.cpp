@@ -227,9 +227,7 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
   return success();
 }
 
-/// The launch, where the types tell it: of packed sequences the mean one, of
-/// pages as many keys as the block table has room for.
-static std::optional<LaunchShape> getLaunchShape(AttentionOp op) {
+std::optional<LaunchShape> mlir::attn::getLaunchShape(AttentionOp op) {
   auto dimOf = [](Value value, int dim) {
     return cast<ShapedType>(value.getType()).getDimSize(dim);
   };
