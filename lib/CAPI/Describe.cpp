@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Handles.h"
+#include "attn/Target/Manifest.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -277,9 +278,12 @@ Expected<std::string> Describer::run() {
 }
 
 Expected<std::string> describe(StringRef text) {
+  if (Error error = manifest::checkNesting(text))
+    return error;
   Expected<json::Value> value = json::parse(text);
   if (!value)
-    return value.takeError();
+    return createStringError("expects JSON, but got " +
+                             toString(value.takeError()));
   const json::Object *root = value->getAsObject();
   if (!root)
     return createStringError("expects a JSON object");

@@ -496,6 +496,8 @@ static Expected<ArrayView> readBuffer(const attnBuffer &buffer) {
 static Error launch(Kernel &kernel, const attnBuffer *buffers, size_t count,
                     void *stream) {
   Arrays arrays;
+  if (count && !buffers)
+    return createStringError("expects buffers, but got NULL");
   for (const attnBuffer &buffer : ArrayRef(buffers, count)) {
     if (!buffer.name)
       return createStringError("expects every buffer to have a name");

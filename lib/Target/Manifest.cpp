@@ -380,8 +380,7 @@ Expected<Manifest> Manifest::fromJSON(const json::Value &value) {
   return manifest;
 }
 
-/// LLVM's JSON parser recurses; a manifest needs five levels.
-static Error checkNesting(StringRef text) {
+Error checkNesting(StringRef text) {
   constexpr unsigned maxNesting = 64;
   unsigned depth = 0;
   bool inString = false;
@@ -396,8 +395,7 @@ static Error checkNesting(StringRef text) {
       inString = true;
     } else if (c == '[' || c == '{') {
       if (++depth > maxNesting)
-        return fieldError(
-            "manifest",
+        return createStringError(
             formatv("expects at most {0} levels of nesting", maxNesting));
     } else if ((c == ']' || c == '}') && depth > 0) {
       --depth;
@@ -408,7 +406,7 @@ static Error checkNesting(StringRef text) {
 
 Expected<Manifest> Manifest::parse(StringRef text) {
   if (Error error = checkNesting(text))
-    return error;
+    return fieldError("manifest", toString(std::move(error)));
   Expected<json::Value> value = json::parse(text);
   if (!value)
     return fieldError("manifest",

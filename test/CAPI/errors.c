@@ -43,7 +43,12 @@ static attnResult compileText(const char *text, attnProgram *program) {
 
 static void testDescriptions(void) {
   attnProgram program;
-  expect("no JSON", compile("{", "cpu", &program), ATTN_INVALID_ARGUMENT, "");
+  expect("no JSON", compile("{", "cpu", &program), ATTN_INVALID_ARGUMENT,
+         "expects JSON, but got");
+  static char nested[100001];
+  memset(nested, '[', sizeof(nested) - 1);
+  expect("deep JSON", compile(nested, "cpu", &program), ATTN_INVALID_ARGUMENT,
+         "expects at most 64 levels of nesting");
   expect("unknown key", compile("{\"operation\": 1}", "cpu", &program),
          ATTN_INVALID_ARGUMENT,
          "expects op, operands and options, but got 'operation'");
@@ -172,6 +177,8 @@ static void testLaunches(void) {
 
   resetBuffers();
   buffers[4] = buffers[5];
+  expect("no array", attnKernelLaunch(kernel, NULL, 1, NULL),
+         ATTN_INVALID_ARGUMENT, "expects buffers, but got NULL");
   expect("no lse", attnKernelLaunch(kernel, buffers, 5, NULL),
          ATTN_INVALID_ARGUMENT,
          "expects a buffer 'lse', which the program writes, but got none");
