@@ -174,6 +174,14 @@ def main():
     parser.add_argument("--dtype", choices=("float32", "float16", "bfloat16"), default="float32")
     parser.add_argument("--full", dest="causal", action="store_false", help="without causal mask")
     args = parser.parse_args()
+    world = int(os.environ.get("WORLD_SIZE", args.processes))
+    if world < 1:
+        parser.error(f"--processes: expects a number from 1, got {world}")
+    parts = 2 * world if "zigzag" in args.placement else world
+    if args.length < 1 or args.length % parts:
+        parser.error(f"--length: expects a multiple of {parts} from {parts}, got {args.length}")
+    if args.kv_heads < 1 or args.heads < 1 or args.heads % args.kv_heads:
+        parser.error(f"--heads: expects a multiple of --kv-heads, {args.kv_heads}, got {args.heads}")
     if "RANK" in os.environ:  # started by torchrun
         run_process(int(os.environ["RANK"]), args, int(os.environ["WORLD_SIZE"]), None)
         return

@@ -40,6 +40,22 @@ def test_both_placements_equal_one_process():
     assert "blocks of each process: [9, 9, 9, 9]" in printed
 
 
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--length", "130"], "--length: expects a multiple of 8 from 8, got 130"),
+        (["--length", "0"], "--length: expects a multiple of 8 from 8, got 0"),
+        (["--processes", "0"], "--processes: expects a number from 1, got 0"),
+        (["--heads", "3"], "--heads: expects a multiple of --kv-heads, 2, got 3"),
+    ],
+)
+def test_wrong_arguments(ring, monkeypatch, capsys, arguments, message):
+    monkeypatch.setattr(sys, "argv", ["ring_attention.py", *arguments])
+    with pytest.raises(SystemExit):
+        ring.main()
+    assert capsys.readouterr().err.endswith(f"error: {message}\n")
+
+
 def test_without_causal_mask(ring, tmp_path):
     """One process: its two chunks see each other."""
     q, k, v = (torch.randn(1, heads, 8, 4) for heads in (4, 2, 2))
