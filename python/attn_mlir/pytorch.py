@@ -441,6 +441,8 @@ def flash_attn_func(
     del deterministic
     if dropout_p != 0.0:
         raise ValueError(f"dropout_p: expects 0.0, attn_mlir has no dropout, got {dropout_p}")
+    if not isinstance(window_size, (tuple, list)) or len(window_size) != 2:
+        raise ValueError(f"window_size: expects a pair (left, right), got {window_size!r}")
     result = attention(
         q,
         k,
@@ -481,6 +483,9 @@ def scaled_dot_product_attention(
         raise ValueError(f"dropout_p: expects 0.0, attn_mlir has no dropout, got {dropout_p}")
     if attn_mask is not None and is_causal:
         raise ValueError("attn_mask: expects None with is_causal=True, got a mask")
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        if not isinstance(x, Tensor):
+            raise ValueError(f"{name}: expects a torch tensor, got {type(x).__name__}")
     if query.dim() < 2:
         raise ValueError(f"query: expects 2 dimensions or more, got {query.dim()}")
     lead = query.shape[:-2]
@@ -500,7 +505,13 @@ def scaled_dot_product_attention(
     options: dict[str, Any] = {}
     if attn_mask is not None:
         if query.dim() != 4:
-            attn_mask = as_bhsd(attn_mask.expand(*lead, *attn_mask.shape[-2:]))
+            try:
+                attn_mask = as_bhsd(attn_mask.expand(*lead, *attn_mask.shape[-2:]))
+            except RuntimeError:
+                raise ValueError(
+                    f"attn_mask: expects a shape that broadcasts to {[*lead, 'L', 'S']}, got "
+                    f"{list(attn_mask.shape)}"
+                ) from None
         options["mask" if attn_mask.dtype == torch.bool else "bias"] = attn_mask
     out = attention(
         q,

@@ -294,6 +294,12 @@ def test_adapters_refuse_what_they_lack():
         attn_torch.flash_attn_func(q, k, v, dropout_p=0.1)
     with pytest.raises(ValueError, match="dropout_p: expects 0.0"):
         attn_torch.scaled_dot_product_attention(q, k, v, dropout_p=0.1)
+    with pytest.raises(ValueError, match="window_size: expects a pair"):
+        attn_torch.flash_attn_func(q, k, v, window_size=5)
+    with pytest.raises(ValueError, match="query: expects a torch tensor, got ndarray"):
+        attn_torch.scaled_dot_product_attention(q.numpy(), k, v)
+    with pytest.raises(ValueError, match=r"attn_mask: expects a shape that broadcasts to \[4, 'L'"):
+        attn_torch.scaled_dot_product_attention(q[0], q[0], q[0], torch.ones(5, 9, 9))
     with pytest.raises(ValueError, match="key: expects 4 heads, as query has"):
         attn_torch.scaled_dot_product_attention(q, k, v)
     with pytest.raises(ValueError, match="attn_mask: expects None with is_causal=True"):
