@@ -3,6 +3,7 @@
 import argparse
 import concurrent.futures
 import dataclasses
+import functools
 import json
 import pathlib
 import re
@@ -92,6 +93,22 @@ func.func @main(%query: {q}, %key: {k}, %value: {v}, %output: {o}{f", %lse: {row
 """
 
 
+# What features cost over plain dense attention, D = 128, with LSE: the clause
+# and options of the op, the type of its operand %x, and the most its time may
+# be, as a multiple of the plain kernel's. The last are ratios of two lengths.
+FEATURE_SHAPE = (4, 2048, 16, 16, 128)
+FEATURES = {
+    "bias": ("bias(%x : {0})", "memref<2048x2048x{dtype}>", "", 1.25),
+    "f32 bias": ("bias(%x : {0})", "memref<2048x2048xf32>", "", 1.25),
+    "mask": ("mask(%x : {0})", "memref<2048x2048xi8>", "", None),
+    "softcap": ("", "", "softcap = 30.0", 1.15),
+    "ALiBi, slope 2^-8": ("alibi_slopes(%x : {0})", "memref<16xf32>", "", 1.15),
+    "sink": ("sink(%x : {0})", "memref<16xf32>", "", 1.02),
+    "window 512, S 2048 to 8192": ("", "", "causal, window_left = 511", 4.4),
+}
+ALIBI_SLOPE = 2.0**-8
+
+
 def run(*command):
     result = subprocess.run(
         [str(part) for part in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -132,7 +149,7 @@ def mca_clocks(code, chip, launch):
     return 4 * max(slots, waves * max(pressure["HWVALU"], pressure["HWXDL"]))
 
 
-def time_program(text, chip, timeline=None):
+def time_program(text, chip, timeline=None, inputs=None):
     """The launches that attn-run --timing reports, the one that does the work, and
     llvm-mca's bound for its loop."""
     with tempfile.TemporaryDirectory() as folder:
@@ -142,6 +159,9 @@ def time_program(text, chip, timeline=None):
         compiler, runner = ROOT / "build/bin/attn-compile", ROOT / "build/bin/attn-run"
         run(compiler, source, f"--chip={chip}", "-o", code, f"--manifest={manifest}")
         extra = [f"--timeline={timeline}"] if timeline else []
+        for name, array in (inputs or {}).items():
+            np.save(folder / f"{name}.npy", array)
+            extra.append(f"--in={name}={folder / name}.npy")
         report = run(runner, code, f"--manifest={manifest}", "--timing=json", *extra)
         launches = json.loads(report)["launches"]
         launch = max(launches, key=lambda item: item["clocks"])
@@ -198,6 +218,46 @@ def measure(chip, shape, dtype, causal, lse, dv=None, timeline=None):
         "tile": tile,
     }
     return row, extra
+
+
+@functools.cache
+def feature_makespan(chip, dtype, name, rows=None):
+    """Clocks of a launch with that feature (None: plain)."""
+    clause, type_, options, _ = FEATURES[name] if name else ("", "", "", None)
+    b, s, h, hkv, d = FEATURE_SHAPE
+    type_ = type_.format(dtype=dtype)
+    text = program((b, rows or s, h, hkv, d), d, dtype, False, True)
+    if type_:
+        text = text.replace(") {\n", f", %x: {type_}) {{\n", 1)
+    text = text.replace("\n      outs(", f" {clause.format(type_)}\n      outs(")
+    text = text.replace("\n  return", f" {{{options}}}\n  return")
+    inputs = {}
+    if name and name.startswith("ALiBi"):
+        inputs["arg5"] = np.full(h, ALIBI_SLOPE, np.float32)
+    _, launch, _ = time_program(text, chip, inputs=inputs)
+    return launch["launch"]["makespan_clocks"]
+
+
+def feature_cost(chip, dtype, name):
+    if name.startswith("window"):
+        return feature_makespan(chip, dtype, name, 8192) / feature_makespan(chip, dtype, name)
+    return feature_makespan(chip, dtype, name) / feature_makespan(chip, dtype, None)
+
+
+def feature_table(results):
+    chips = sorted({(chip, dtype) for chip, dtype, _ in results}, reverse=True)
+    yield "| feature | target | " + " | ".join(f"{c} {t}" for c, t in chips) + " |"
+    yield "|---" * (len(chips) + 2) + "|"
+    for name, (_, _, _, limit) in FEATURES.items():
+        cells = []
+        for chip, dtype in chips:
+            cost = results[chip, dtype, name]
+            if not isinstance(cost, str):
+                verdict = "" if limit is None else ", met" if cost <= limit else ", missed"
+                cost = f"{cost:.2f}{verdict}"
+            cells.append(cost)
+        wanted = "" if limit is None else f"<= {limit:.2f}"
+        yield f"| {name} | {wanted} | " + " | ".join(cells) + " |"
 
 
 SWEEP_ROWS = (1, 16, 64, 128, 200, 256, 300, 512)
@@ -435,7 +495,7 @@ a result.
 """
 
 
-def page(targets, shapes, sweeps, redos):
+def page(targets, shapes, sweeps, redos, features):
     steps = "\n".join(
         f"| {chip} | {name} | {clocks} |"
         for chip, rows in PUBLISHED_STEPS.items()
@@ -480,6 +540,13 @@ No instruction of the loop, and at S = 1024 no more than {LSE_LIMIT:.1%} of the 
 
 {chr(10).join(lse_table(shapes))}
 
+## What features cost
+
+Time of a launch, as a multiple of that without the feature; B, S, H = 4, 2048, 16, D = 128, with LSE. For the window it is the
+multiple for four times the length: without tile skipping it would be 16.
+
+{chr(10).join(feature_table(features))}
+
 ## How often a maximum is raised
 
 Of 64 tiles of 64 keys, those that one wave of 32 rows computes again because the sum of a half-row of P
@@ -502,6 +569,7 @@ def main():
     parser.add_argument("--json", action="store_true", help="print rows as JSON")
     parser.add_argument("--chip", choices=CHIPS, help="one chip only")
     parser.add_argument("--quick", action="store_true", help="targets and the first shape only")
+    parser.add_argument("--scores", action="store_true", help="what score features cost instead")
     parser.add_argument("--sweep", action="store_true", help="small and ragged problems instead")
     parser.add_argument("--features", action="store_true", help="what features cost instead")
     parser.add_argument("--jobs", type=int, default=2, help="kernels at a time")
@@ -562,6 +630,18 @@ def main():
         print("\n".join(sweep_table(sweeps)))
         return 0
 
+    feature_keys = [
+        (chip, dtype, name) for chip in chips for dtype in ("bf16", "f16") for name in FEATURES
+    ]
+    features = {}
+    if not options.quick:
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            jobs = [pool.submit(attempt_other, feature_cost, *key) for key in feature_keys]
+            features = {key: job.result() for key, job in zip(feature_keys, jobs)}
+    if options.scores:
+        print("\n".join(feature_table(features)))
+        return 0
+
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         target_jobs = [
             pool.submit(
@@ -599,7 +679,7 @@ def main():
 
     failures = [result for _, result in target_results + shape_results if isinstance(result, str)]
     if options.docs:
-        (ROOT / "docs/Performance.md").write_text(page(target_results, shape_results, sweeps, redos))
+        (ROOT / "docs/Performance.md").write_text(page(target_results, shape_results, sweeps, redos, features))
         (images / "kernels.svg").write_text(plot(shape_results))
     if options.json:
         rows = [
@@ -614,6 +694,10 @@ def main():
         print("The LSE:")
         print("\n".join(lse_table(shape_results)))
         print()
+        if features:
+            print("What features cost, a multiple of the time without:")
+            print("\n".join(feature_table(features)))
+            print()
         print("Tiles of 64 whose maximum one wave raises:")
         print("\n".join(redo_table(redos)))
         print()
