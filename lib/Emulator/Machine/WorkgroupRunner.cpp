@@ -184,11 +184,10 @@ Error WorkgroupRunner::schedule() {
         wave.executed = std::accumulate(wave.classCounts.begin(),
                                         wave.classCounts.end(), uint64_t(0));
         if (wave.executed >= limit) {
-          wave.fault =
-              formatv("is still to run after {0} instructions (endless "
-                      "loop, or the limit is too low)",
-                      wave.executed)
-                  .str();
+          wave.fault = formatv("has not ended after {0} instructions (endless "
+                               "loop, or the limit is too low)",
+                               wave.executed)
+                           .str();
           return makeError(wave);
         }
         wave.budget = std::min<uint64_t>(budget, limit - wave.executed);

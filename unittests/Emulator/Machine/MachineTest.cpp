@@ -173,7 +173,7 @@ TEST_P(MachineTest, EndlessLoop) {
   kernel.body = "L:\ns_branch L";
   AsmRun run;
   run.options.maxInstructionsPerWave = 10000;
-  EXPECT_NE(errorOf(run, kernel).find("is still running after"),
+  EXPECT_NE(errorOf(run, kernel).find("has not ended after 10000 instructions"),
             std::string::npos);
 }
 
