@@ -10,6 +10,7 @@
 #include "ParseModule.h"
 #include "attn/InitAll.h"
 #include "attn/Runtime/Diagnostics.h"
+#include "attn/Runtime/Signature.h"
 #include "attn/Target/ChipInfo.h"
 #include "attn/Target/Compiler.h"
 #include "mlir/InitAllDialects.h"
@@ -77,8 +78,29 @@ emitAssembly(mlir::ModuleOp module, StringRef chip, unsigned optLevel,
   return mlir::attn::emitAssembly(**kernels, chip, optLevel);
 }
 
+/// Names of the entry's arguments; none where the module does not say which
+/// function that is, or has types that no file can hold.
+static std::vector<std::string> getArgNames(mlir::ModuleOp module,
+                                            StringRef entry) {
+  std::vector<std::string> names;
+  auto function = findEntry(module, entry);
+  if (!function) {
+    consumeError(function.takeError());
+    return names;
+  }
+  auto signature = getSignature(*function);
+  if (!signature) {
+    consumeError(signature.takeError());
+    return names;
+  }
+  for (const ValueInfo &arg : signature->args)
+    names.push_back(arg.name);
+  return names;
+}
+
 Expected<CompiledModule> compileModule(mlir::ModuleOp module, StringRef chip,
                                        StringRef entry, unsigned optLevel) {
+  std::vector<std::string> argNames = getArgNames(module, entry);
   LLVMContext context;
   auto kernels = translate(module, context, chip, optLevel);
   if (!kernels)
@@ -102,6 +124,9 @@ Expected<CompiledModule> compileModule(mlir::ModuleOp module, StringRef chip,
   if (failed(manifest))
     return diagnostics.take("no manifest describes the launches");
   result.manifest = std::move(*manifest);
+  for (std::string &name : argNames)
+    if (!result.manifest.findBuffer(name))
+      result.unusedArgs.push_back(std::move(name));
   return result;
 }
 
@@ -110,10 +135,13 @@ Expected<KernelProgram> compileProgram(StringRef path, StringRef chip,
   auto compiled = compileModule(path, chip, entry, optLevel);
   if (!compiled)
     return compiled.takeError();
-  return KernelProgram::create(
+  auto program = KernelProgram::create(
       std::make_unique<SmallVectorMemoryBuffer>(
           std::move(compiled->code), path, /*RequiresNullTerminator=*/false),
       std::move(compiled->manifest));
+  if (program)
+    program->unusedArgs = std::move(compiled->unusedArgs);
+  return program;
 }
 
 } // namespace attn::rt

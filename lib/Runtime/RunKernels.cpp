@@ -29,8 +29,9 @@ struct FileBuffer {
 /// One run: what is in the device's memory.
 class KernelRun {
 public:
-  KernelRun(Device &device, const Manifest &manifest)
-      : device(device), manifest(manifest) {}
+  KernelRun(Device &device, const KernelProgram &program)
+      : device(device), manifest(program.manifest),
+        unusedArgs(program.unusedArgs) {}
   KernelRun(const KernelRun &) = delete;
   ~KernelRun();
 
@@ -46,6 +47,7 @@ private:
 
   Device &device;
   const Manifest &manifest;
+  ArrayRef<std::string> unusedArgs;
   DimMap dims;
   /// In the order of the manifest.
   std::vector<FileBuffer> buffers;
@@ -80,6 +82,8 @@ static Error checkHasFile(const Buffer &buffer) {
 
 Error KernelRun::checkNames(const Bindings &bindings) {
   for (const auto &[name, path] : bindings.inputs) {
+    if (is_contained(unusedArgs, name))
+      continue;
     const Buffer *buffer = manifest.findBuffer(name);
     if (!buffer || buffer->role == Role::Workspace)
       return createStringError("--in expects the name of an argument (" +
@@ -231,12 +235,11 @@ Error KernelRun::passOutputs(const FileMap &outputs, OutputSink sink) {
 
 Error runKernels(Device &device, const KernelProgram &program, StringRef kernel,
                  const Bindings &bindings, OutputSink sink) {
-  const Manifest &manifest = program.manifest;
-  if (Error error = checkKernelName(manifest, kernel))
+  if (Error error = checkKernelName(program.manifest, kernel))
     return error;
   if (Error error = device.load(program))
     return error;
-  KernelRun run(device, manifest);
+  KernelRun run(device, program);
   if (Error error = run.readFiles(bindings))
     return error;
   if (Error error = run.makeBuffers())

@@ -29,6 +29,16 @@
 // RUN: rm none.npy && attn-compile parts/nothing.mlir --chip=gfx950 -o none.hsaco --manifest=none.json
 // RUN: attn-run none.hsaco --manifest=none.json %{none} && ls none.npy
 
+// A tensor that is only a destination has no buffer, but one command serves all devices.
+// DEFINE: %{inits} = --in query=q.npy --in o0=q.npy --in lse0=gone.npy --out output=o.npy --out lse=lse.npy
+// RUN: attn-run parts/inits.mlir --device=emulator --chip=gfx950 %{inits} && %{show} | FileCheck %s --check-prefix=INITS
+// RUN: %python %S/Inputs/npy.py write gone.npy "np.ones((1, 2, 6), np.float32)"
+// RUN: rm o.npy && attn-run parts/inits.mlir --device=cpu %{inits} && %{show} | FileCheck %s --check-prefix=INITS
+// RUN: attn-run parts/inits.mlir --bisect --chip=gfx942 %{inits}
+// INITS: lse.npy <f4 (1, 2, 6) [1.79{{[0-9]*}},
+// RUN: not attn-run parts/inits.mlir --device=emulator --chip=gfx950 %{inits} --in o1=q.npy 2>&1 | FileCheck %s --check-prefix=NO-ARG
+// NO-ARG: {{^}}error: --in expects the name of an argument (query, output, lse), but got 'o1'{{$}}
+
 // RUN: not attn-run parts/main.mlir --device=emulator %{files} 2>&1 | FileCheck %s --check-prefix=CHIP
 // CHIP: {{^}}error: a module needs --chip=gfx942 or --chip=gfx950{{$}}
 // RUN: not attn-run parts/main.mlir --device=emulator --chip=gfx90a %{files} 2>&1 | FileCheck %s --check-prefix=UNKNOWN
@@ -57,4 +67,15 @@ func.func @nothing(%q: memref<1x1x0x64xf16>, %x: memref<2xf32>, %o: memref<1x1x0
       ins(%q, %q, %q : memref<1x1x0x64xf16>, memref<1x1x0x64xf16>, memref<1x1x0x64xf16>)
       outs(%o : memref<1x1x0x64xf16>)
   return
+}
+
+//--- inits.mlir
+func.func @attention(%q: tensor<1x2x6x64xf16> {attn.name = "query"},
+                     %o0: tensor<1x2x6x64xf16> {attn.name = "o0"},
+                     %lse0: tensor<1x2x6xf32> {attn.name = "lse0"})
+    -> (tensor<1x2x6x64xf16>, tensor<1x2x6xf32>) {
+  %o, %lse = attn.attention
+      ins(%q, %q, %q : tensor<1x2x6x64xf16>, tensor<1x2x6x64xf16>, tensor<1x2x6x64xf16>)
+      outs(%o0, %lse0 : tensor<1x2x6x64xf16>, tensor<1x2x6xf32>)
+  return %o, %lse : tensor<1x2x6x64xf16>, tensor<1x2x6xf32>
 }

@@ -27,6 +27,9 @@ namespace attn::rt {
 struct CompiledModule {
   llvm::SmallVector<char, 0> code;
   manifest::Manifest manifest;
+  /// Arguments of the entry that the kernels need not, such as tensors that
+  /// only say where a result goes: the manifest has no buffer for them.
+  std::vector<std::string> unusedArgs;
 };
 
 /// Everything that parsing, lowering and translating for a chip needs.

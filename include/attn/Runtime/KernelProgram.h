@@ -26,6 +26,8 @@ struct KernelProgram {
   std::unique_ptr<llvm::MemoryBuffer> code;
   std::unique_ptr<emu::CodeObject> object;
   manifest::Manifest manifest;
+  /// Names that a caller may bind, to no effect: see CompiledModule.
+  std::vector<std::string> unusedArgs;
 
   /// Parses `code` and compares it with `manifest`: chip, kernels, the size of
   /// their arguments and LDS. `code` may be null when there are no kernels.
