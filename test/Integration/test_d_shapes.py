@@ -254,6 +254,25 @@ def test_D12_bias_broadcast(device, kind):
 
 @pytest.mark.kinds("f16")
 @pytest.mark.needs("bias_mask")
+@pytest.mark.parametrize("d", [16, 32])
+def test_D12_operands_the_same_for_all_keys(device, kind, d):
+    """Reads that leave the loop over keys are none that its waits may count."""
+    rng = np.random.default_rng(d)
+    q, k, v = (
+        rng.standard_normal(shape).astype(spread([0], kind).dtype)
+        for shape in ((1, 3, 1, d), (1, 1, 260, d), (1, 1, 260, d))
+    )
+    mask = np.array([1, 0, 1], np.int8).reshape(1, 3, 1, 1)
+    problems = [
+        Problem(q, k, v, options)
+        for options in ({"mask": mask}, {"bias": q[:, :, :, :1]}, {"bias": q[0, 0, :, :1]})
+    ]
+    for problem, result in zip(problems, run_all(problems, device)):
+        assert_matches(result, problem)
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("bias_mask")
 def test_D13_additive_mask_of_a_left_padded_batch(device, kind):
     q = np.zeros((2, 2, 7, 64), np.float16)
     v = spread(np.broadcast_to(np.arange(7), (2, 2, 7)), kind)
