@@ -29,6 +29,14 @@
 // RUN: rm none.npy && attn-compile parts/nothing.mlir --chip=gfx950 -o none.hsaco --manifest=none.json
 // RUN: attn-run none.hsaco --manifest=none.json %{none} && ls none.npy
 
+// No row of two heads: the contiguous strides of the LSE are 0 and 1.
+// RUN: %python %S/Inputs/npy.py write cu.npy "np.zeros(2, np.int32)"
+// RUN: %python %S/Inputs/npy.py write no-rows.npy "np.zeros((0, 2, 64), np.float16)"
+// DEFINE: %{packed} = --in arg0=no-rows.npy --in arg1=cu.npy --out lse=no-lse.npy
+// RUN: attn-run parts/packed.mlir --device=emulator --chip=gfx950 %{packed}
+// RUN: %python %S/Inputs/npy.py show no-lse.npy | FileCheck %s --check-prefix=NO-ROWS
+// NO-ROWS: no-lse.npy <f4 (2, 0)
+
 // A tensor that is only a destination has no buffer, but one command serves all devices.
 // DEFINE: %{inits} = --in query=q.npy --in o0=q.npy --in lse0=gone.npy --out output=o.npy --out lse=lse.npy
 // RUN: attn-run parts/inits.mlir --device=emulator --chip=gfx950 %{inits} && %{show} | FileCheck %s --check-prefix=INITS
@@ -78,4 +86,16 @@ func.func @attention(%q: tensor<1x2x6x64xf16> {attn.name = "query"},
       ins(%q, %q, %q : tensor<1x2x6x64xf16>, tensor<1x2x6x64xf16>, tensor<1x2x6x64xf16>)
       outs(%o0, %lse0 : tensor<1x2x6x64xf16>, tensor<1x2x6xf32>)
   return %o, %lse : tensor<1x2x6x64xf16>, tensor<1x2x6xf32>
+}
+
+//--- packed.mlir
+func.func @packed(%q: tensor<0x2x64xf16>, %cu: tensor<2xi32>)
+    -> (tensor<0x2x64xf16>, tensor<2x0xf32>) {
+  %o0 = tensor.empty() : tensor<0x2x64xf16>
+  %lse0 = tensor.empty() : tensor<2x0xf32>
+  %o, %lse = attn.attention
+      ins(%q, %q, %q : tensor<0x2x64xf16>, tensor<0x2x64xf16>, tensor<0x2x64xf16>)
+      cu_seqlens_q(%cu : tensor<2xi32>) cu_seqlens_kv(%cu : tensor<2xi32>)
+      outs(%o0, %lse0 : tensor<0x2x64xf16>, tensor<2x0xf32>) {layout = thd}
+  return %o, %lse : tensor<0x2x64xf16>, tensor<2x0xf32>
 }
