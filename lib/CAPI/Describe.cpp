@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Handles.h"
-#include "attn/Target/Manifest.h"
+#include "attn/Target/ParseJSON.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -278,12 +278,9 @@ Expected<std::string> Describer::run() {
 }
 
 Expected<std::string> describe(StringRef text) {
-  if (Error error = manifest::checkNesting(text))
-    return error;
-  Expected<json::Value> value = json::parse(text);
+  Expected<json::Value> value = parseJSON(text);
   if (!value)
-    return createStringError("expects JSON, but got " +
-                             toString(value.takeError()));
+    return value.takeError();
   const json::Object *root = value->getAsObject();
   if (!root)
     return createStringError("expects a JSON object");

@@ -12,6 +12,7 @@
 #include "attn/Runtime/CompileModule.h"
 #include "attn/Runtime/Diagnostics.h"
 #include "attn/Target/ChipInfo.h"
+#include "attn/Target/ParseJSON.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/Endian.h"
@@ -329,7 +330,7 @@ Expected<std::shared_ptr<const Program>> deserialize(StringRef bytes) {
   if (headerBytes > body.size() || codeBytes != body.size() - headerBytes ||
       xxh3_64bits(body) != word(2))
     return createStringError("the serialized program is damaged");
-  Expected<json::Value> header = json::parse(body.take_front(headerBytes));
+  Expected<json::Value> header = parseJSON(body.take_front(headerBytes));
   if (!header)
     return header.takeError();
   const json::Object *object = header->getAsObject();

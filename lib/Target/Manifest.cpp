@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Target/Manifest.h"
+#include "attn/Target/ParseJSON.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -380,37 +381,10 @@ Expected<Manifest> Manifest::fromJSON(const json::Value &value) {
   return manifest;
 }
 
-Error checkNesting(StringRef text) {
-  constexpr unsigned maxNesting = 64;
-  unsigned depth = 0;
-  bool inString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (inString) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        inString = false;
-    } else if (c == '"') {
-      inString = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > maxNesting)
-        return createStringError(
-            formatv("expects at most {0} levels of nesting", maxNesting));
-    } else if ((c == ']' || c == '}') && depth > 0) {
-      --depth;
-    }
-  }
-  return Error::success();
-}
-
 Expected<Manifest> Manifest::parse(StringRef text) {
-  if (Error error = checkNesting(text))
-    return fieldError("manifest", toString(std::move(error)));
-  Expected<json::Value> value = json::parse(text);
+  Expected<json::Value> value = parseJSON(text);
   if (!value)
-    return fieldError("manifest",
-                      "expects JSON, but got " + toString(value.takeError()));
+    return fieldError("manifest", toString(value.takeError()));
   return fromJSON(*value);
 }
 

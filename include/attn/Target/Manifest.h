@@ -45,10 +45,6 @@
 
 namespace attn::manifest {
 
-/// An error for JSON text that is nested deeper than 64 levels: LLVM's parser
-/// recurses, and a stack is finite. What we read needs five.
-llvm::Error checkNesting(llvm::StringRef text);
-
 //===----------------------------------------------------------------------===//
 // Vocabulary
 //===----------------------------------------------------------------------===//

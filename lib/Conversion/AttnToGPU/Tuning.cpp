@@ -8,6 +8,7 @@
 
 #include "attn/Conversion/Tuning.h"
 
+#include "attn/Target/ParseJSON.h"
 #include "llvm/Support/MathExtras.h"
 #include <tuple>
 
@@ -242,13 +243,9 @@ static llvm::Error checkEntry(const TuningEntry &entry) {
 }
 
 llvm::Expected<TuningTable> TuningTable::parse(llvm::StringRef text) {
-  auto value = json::parse(text);
-  if (!value) {
-    std::string message = llvm::toString(value.takeError());
-    return llvm::createStringError(
-        "expects JSON, but got " +
-        StringRef(message).take_until([](char c) { return c == '\n'; }));
-  }
+  auto value = ::attn::parseJSON(text);
+  if (!value)
+    return value.takeError();
   json::Path::Root root("tuning");
   json::ObjectMapper map(*value, root);
   int64_t found = 0;
