@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LinalgEmitter.h"
+#include "attn/Dialect/Attn/Utils/Slicing.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -52,13 +53,7 @@ Value LinalgEmitter::constant(Type type, double value) {
 }
 
 Value LinalgEmitter::temporary(ArrayRef<OpFoldResult> shape, Type element) {
-  if (tensors)
-    return tensor::EmptyOp::create(rewriter, loc, shape, element);
-  SmallVector<int64_t> staticShape;
-  SmallVector<Value> dynamicSizes;
-  dispatchIndexOpFoldResults(shape, dynamicSizes, staticShape);
-  return memref::AllocOp::create(
-      rewriter, loc, MemRefType::get(staticShape, element), dynamicSizes);
+  return createEmpty(rewriter, loc, tensors, shape, element);
 }
 
 Value LinalgEmitter::fill(Value target, double value) {

@@ -224,17 +224,7 @@ Value OnlineLoop::fill(Value target, double value) {
 }
 
 Value OnlineLoop::newState(ArrayRef<OpFoldResult> shape, double value) {
-  Value state;
-  if (tensors) {
-    state = tensor::EmptyOp::create(rewriter, loc, shape, stateType);
-  } else {
-    SmallVector<int64_t> staticShape;
-    SmallVector<Value> dynamicSizes;
-    dispatchIndexOpFoldResults(shape, dynamicSizes, staticShape);
-    state = memref::AllocOp::create(
-        rewriter, loc, MemRefType::get(staticShape, stateType), dynamicSizes);
-  }
-  return fill(state, value);
+  return fill(createEmpty(rewriter, loc, tensors, shape, stateType), value);
 }
 
 /// One attn.online_attention; returns the next state (tensors) or nothing.

@@ -35,13 +35,7 @@ static Value createStack(OpBuilder &builder, Location loc, bool isTensor,
                          Type element) {
   SmallVector<OpFoldResult> sizes = {builder.getIndexAttr(splits)};
   llvm::append_range(sizes, shape);
-  if (isTensor)
-    return tensor::EmptyOp::create(builder, loc, sizes, element);
-  SmallVector<int64_t> staticSizes;
-  SmallVector<Value> dynamicSizes;
-  dispatchIndexOpFoldResults(sizes, dynamicSizes, staticSizes);
-  return memref::AllocOp::create(
-      builder, loc, MemRefType::get(staticSizes, element), dynamicSizes);
+  return createEmpty(builder, loc, isTensor, sizes, element);
 }
 
 static void splitAttention(RewriterBase &rewriter, AttentionOp op) {

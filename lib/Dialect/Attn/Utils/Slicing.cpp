@@ -47,6 +47,17 @@ static SmallVector<OpFoldResult> unitStrides(OpBuilder &builder, size_t rank) {
   return SmallVector<OpFoldResult>(rank, builder.getIndexAttr(1));
 }
 
+Value attn::createEmpty(OpBuilder &builder, Location loc, bool isTensor,
+                        ArrayRef<OpFoldResult> sizes, Type element) {
+  if (isTensor)
+    return tensor::EmptyOp::create(builder, loc, sizes, element);
+  SmallVector<int64_t> staticSizes;
+  SmallVector<Value> dynamicSizes;
+  dispatchIndexOpFoldResults(sizes, dynamicSizes, staticSizes);
+  return memref::AllocOp::create(
+      builder, loc, MemRefType::get(staticSizes, element), dynamicSizes);
+}
+
 Value attn::createSlice(OpBuilder &builder, Location loc, Value source,
                         ArrayRef<OpFoldResult> offsets,
                         ArrayRef<OpFoldResult> mixedSizes,

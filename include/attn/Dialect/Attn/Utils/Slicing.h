@@ -24,6 +24,11 @@ SmallVector<OpFoldResult> getMixedSizes(OpBuilder &builder, Location loc,
 OpFoldResult getMixedSize(OpBuilder &builder, Location loc, Value value,
                           int64_t dim);
 
+/// A new tensor (`isTensor`, tensor.empty) or memref (memref.alloc) of `sizes`,
+/// without contents.
+Value createEmpty(OpBuilder &builder, Location loc, bool isTensor,
+                  ArrayRef<OpFoldResult> sizes, Type element);
+
 /// extract_slice or subview with unit strides. `kept` lists the dims the result
 /// has, in order; the others must have size 1. All dims by default.
 Value createSlice(OpBuilder &builder, Location loc, Value source,
