@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Layouts.h"
-#include "attn/Emulator/CodeObject.h"
 #include "attn/Emulator/Timing/Launch.h"
 #include "attn/Emulator/Timing/TimingReport.h"
 #include "attn/Pipelines.h"
@@ -186,16 +185,24 @@ Error Collector::describeKernels() {
 Error Collector::time() {
   if (manifest.kernels.empty())
     return Error::success();
-  auto object = emu::CodeObject::create(MemoryBufferRef(
-      StringRef(code.data(), code.size()), source.getBufferIdentifier()));
-  if (!object)
-    return object.takeError();
+  // There is no way to give it files, from which sizes could be taken.
+  for (const manifest::Buffer &buffer : manifest.buffers)
+    for (const manifest::SizeExpr &size : buffer.shape)
+      if (!size.getConstant())
+        return createStringError("--timing expects static sizes, but '" +
+                                 buffer.name + "' has the size '" + size.str() +
+                                 "'");
+  auto program = rt::KernelProgram::create(
+      MemoryBuffer::getMemBufferCopy(StringRef(code.data(), code.size()),
+                                     source.getBufferIdentifier()),
+      manifest);
+  if (!program)
+    return program.takeError();
   rt::TimingOptions timing;
   timing.events = true;
-  auto timed = rt::runTiming(**object, manifest, {}, timing);
+  auto timed = rt::runTiming(*program, {}, timing);
   if (!timed)
-    return createStringError("--timing needs static shapes: " +
-                             toString(timed.takeError()));
+    return timed.takeError();
   for (const rt::LaunchTiming &launch : *timed)
     launches.push_back(launch.toJSON());
   data["timing"] = std::move(launches);

@@ -88,8 +88,9 @@ struct DeviceBuffer {
 /// The device with its buffers.
 class TimedDevice {
 public:
-  TimedDevice(const emu::CodeObject &object, const Manifest &manifest)
-      : object(object), manifest(manifest), machine(object.getChip()) {}
+  explicit TimedDevice(const KernelProgram &program)
+      : object(*program.object), manifest(program.manifest),
+        unusedArgs(program.unusedArgs), machine(object.getChip()) {}
 
   Error makeBuffers(const FileMap &inputs, uint64_t seed);
   /// The launches of one kernel, or of all.
@@ -104,6 +105,7 @@ private:
 
   const emu::CodeObject &object;
   const Manifest &manifest;
+  ArrayRef<std::string> unusedArgs;
   emu::Machine machine;
   DimMap dims;
   std::vector<DeviceBuffer> buffers;
@@ -135,13 +137,11 @@ void TimedDevice::draw(DeviceBuffer &buffer, std::mt19937_64 &random) {
 Error TimedDevice::makeBuffers(const FileMap &inputs, uint64_t seed) {
   std::mt19937_64 random(seed);
   StringMap<SmallVector<int64_t>> shapes;
-  for (const auto &[name, path] : inputs) {
-    const Buffer *buffer = manifest.findBuffer(name);
-    if (!buffer)
+  for (const auto &[name, path] : inputs)
+    if (!manifest.findBuffer(name) && !is_contained(unusedArgs, name))
       return createStringError("--in expects the name of an argument, but got "
                                "'" +
                                name + "'");
-  }
   for (const Buffer &buffer : manifest.buffers) {
     DeviceBuffer &device = buffers.emplace_back();
     device.layout.buffer = &buffer;
@@ -386,25 +386,32 @@ Expected<LaunchTiming> TimedDevice::time(const PreparedLaunch &launch,
   for (uint64_t n = 0; n < total; ++n)
     request.globalBytes += emu::interpolate(bytes, n % result.period);
   for (const DeviceBuffer &buffer : buffers)
-    request.memoryBytes += buffer.layout.bytes;
+    if (any_of(kernel.args, [&](const Arg &arg) {
+          return arg.kind == ArgKind::Pointer &&
+                 arg.buffer == buffer.layout.buffer->name;
+        }))
+      request.memoryBytes += buffer.layout.bytes;
+  // What no workgroup reads need not come.
+  request.memoryBytes = std::min(request.memoryBytes, request.globalBytes);
   result.projection = emu::projectLaunch(table, request);
   return result;
 }
 
 } // namespace
 
-Expected<std::vector<LaunchTiming>> runTiming(const emu::CodeObject &object,
-                                              const Manifest &manifest,
+Expected<std::vector<LaunchTiming>> runTiming(const KernelProgram &program,
                                               const FileMap &inputs,
                                               const TimingOptions &options) {
-  TimedDevice device(object, manifest);
+  std::vector<LaunchTiming> result;
+  if (!program.object)
+    return result;
+  TimedDevice device(program);
   if (Error error = device.makeBuffers(inputs, options.seed))
     return error;
   Expected<std::vector<PreparedLaunch>> launches =
       device.prepare(options.kernel);
   if (!launches)
     return launches.takeError();
-  std::vector<LaunchTiming> result;
   for (const PreparedLaunch &launch : *launches) {
     Expected<LaunchTiming> timing = device.time(launch, options);
     if (!timing)
@@ -413,6 +420,13 @@ Expected<std::vector<LaunchTiming>> runTiming(const emu::CodeObject &object,
       result.push_back(std::move(*timing));
   }
   return result;
+}
+
+double getMicroseconds(ArrayRef<LaunchTiming> launches) {
+  double sum = 0;
+  for (const LaunchTiming &launch : launches)
+    sum += launch.projection.microseconds;
+  return sum;
 }
 
 //===----------------------------------------------------------------------===//

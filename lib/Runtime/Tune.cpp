@@ -119,11 +119,10 @@ static Expected<Measurement> measure(AttentionOp op, const ChipInfo &chip,
     return program.takeError();
   TimingOptions options;
   options.sensitivities = false;
-  auto launches = runTiming(*program->object, program->manifest, {}, options);
+  auto launches = runTiming(*program, {}, options);
   if (!launches)
     return launches.takeError();
-  for (const LaunchTiming &launch : *launches)
-    result.microseconds += launch.projection.microseconds;
+  result.microseconds = getMicroseconds(*launches);
   return result;
 }
 

@@ -20,8 +20,8 @@ func.func @attention(%q: tensor<1x4x512x128xbf16>, %k: tensor<1x2x512x128xbf16>,
 """
 
 
-def report(folder, chip, *flags):
-    (folder / "attention.mlir").write_text(MODULE)
+def report(folder, chip, *flags, module=MODULE):
+    (folder / "attention.mlir").write_text(module)
     page = folder / f"{chip}.html"
     command = [tool("attn-report"), folder / "attention.mlir", f"--chip={chip}", "-o", page, *flags]
     return page, subprocess.run(command, check=False, capture_output=True, text=True)
@@ -190,6 +190,16 @@ def test_narrow_and_dark(page, tmp_path):
     )
     assert all(excess <= 0 for _, excess in wide["result"]), wide["result"]
     assert max(map(int, re.findall(r"\d+", wide["background"])[:3])) < 64
+
+
+def test_timing_needs_static_sizes(tmp_path):
+    text = MODULE.replace("512x128", "?x128").replace("tensor.empty()", "tensor.empty(%n)")
+    text = text.replace("  %e", "  %c = arith.constant 2 : index\n  %n = tensor.dim %q, %c : tensor<1x4x?x128xbf16>\n  %e")
+    page, done = report(tmp_path, "gfx950", "--timing", module=text)
+    expected = r"error: --timing expects static sizes, but 'arg0' has the size '.*'\n"
+    assert done.returncode == 1 and re.fullmatch(expected, done.stderr), done.stderr
+    assert not page.exists()
+    assert report(tmp_path, "gfx950", module=text)[1].returncode == 0
 
 
 def test_errors_are_one_line_and_leave_no_file(tmp_path):

@@ -376,34 +376,34 @@ static Error runTiming(StringRef path, bool isCode, const Bindings &bindings,
   Expected<KernelProgram> program = loadProgram(path, isCode, args);
   if (!program)
     return program.takeError();
-  std::vector<LaunchTiming> launches;
-  if (program->object) {
-    auto result = rt::runTiming(*program->object, program->manifest,
-                                bindings.inputs, options);
-    if (!result)
-      return result.takeError();
-    launches = std::move(*result);
-  }
+  auto launches = rt::runTiming(*program, bindings.inputs, options);
+  if (!launches)
+    return launches.takeError();
   OutputFiles files;
-  if (options.events && launches.empty())
+  if (options.events && launches->empty())
     return createStringError("nothing is launched, so there is no picture");
   for (auto [option, write] : {std::pair(OPT_timeline, &emu::writeTimeline),
                                std::pair(OPT_perfetto, &emu::writePerfetto)})
     if (const opt::Arg *file = args.getLastArg(option))
       if (Error error = files.add(file->getValue(), [&](raw_ostream &os) {
-            write(launches.front().cu, os);
+            write(launches->front().cu, os);
           }))
         return error;
   if (format == "json") {
     json::Array array;
-    for (const LaunchTiming &launch : launches)
+    for (const LaunchTiming &launch : *launches)
       array.push_back(launch.toJSON());
-    outs() << formatv("{0:2}",
-                      json::Value(json::Object{{"launches", std::move(array)}}))
-           << '\n';
+    json::Object report{{"launches", std::move(array)},
+                        {"projected_us", getMicroseconds(*launches)}};
+    outs() << formatv("{0:2}", json::Value(std::move(report))) << '\n';
   } else {
-    for (const LaunchTiming &launch : launches)
+    for (const LaunchTiming &launch : *launches) {
       launch.print(outs());
+      outs() << '\n';
+    }
+    outs() << formatv("{0} launch{1}, projected {2:f1} us\n", launches->size(),
+                      launches->size() == 1 ? "" : "es",
+                      getMicroseconds(*launches));
   }
   return files.commit();
 }

@@ -14,10 +14,10 @@
 #ifndef ATTN_RUNTIME_RUNTIMING_H
 #define ATTN_RUNTIME_RUNTIMING_H
 
-#include "attn/Emulator/CodeObject.h"
 #include "attn/Emulator/Timing/CUModel.h"
 #include "attn/Emulator/Timing/Launch.h"
 #include "attn/Runtime/Bindings.h"
+#include "attn/Runtime/KernelProgram.h"
 
 namespace attn::rt {
 
@@ -72,13 +72,16 @@ struct LaunchTiming {
   llvm::json::Object toJSON() const;
 };
 
-/// Times every launch of `manifest` that has workgroups. An input without a
+/// Times every launch of `program` that has workgroups. An input without a
 /// file is drawn from N(0, 1) (integers are 0, truth values 1), with the shape
 /// the manifest gives; what the kernels compute is not looked at. Errors are
 /// one line.
 llvm::Expected<std::vector<LaunchTiming>>
-runTiming(const emu::CodeObject &object, const manifest::Manifest &manifest,
-          const FileMap &inputs, const TimingOptions &options);
+runTiming(const KernelProgram &program, const FileMap &inputs,
+          const TimingOptions &options);
+
+/// Of launches one after the other, each with its start and end.
+double getMicroseconds(llvm::ArrayRef<LaunchTiming> launches);
 
 /// Workgroups of one head when the launch's `workgroups` are those of all
 /// batches and heads of `query` (a 4-dimensional shape, heads in dimension 1 or

@@ -202,13 +202,11 @@ private:
   }
 
   void recordVMEM(Wave &wave, const Inst &inst, TimedStep &step) {
-    if (inst.format == Format::MUBUF) {
-      if (!getBufferAddresses(wave, inst, at))
-        return;
-    } else {
-      at = LaneAddresses();
+    at = LaneAddresses();
+    if (inst.format != Format::MUBUF)
       getFlatAddresses(wave, inst, at);
-    }
+    else if (!getBufferAddresses(wave, inst, at))
+      return;
     uint64_t inRange = at.active & ~at.outOfRange;
     SmallVector<uint64_t, 64> lines;
     forEachLane(inRange, [&](unsigned lane) {

@@ -106,6 +106,19 @@ TEST(CUModel, CountedVMEMWaits) {
   EXPECT_EQ(costOf(load + work + "  s_waitcnt vmcnt(1)\n"), 4 + 800 + 4);
 }
 
+TEST(CUModel, CountsBytesAfterAccessesOutOfRange) {
+  Microkernel kernel;
+  kernel.waves = 1;
+  kernel.iterations = 2;
+  kernel.prologue = "  v_mov_b32 v2, 0x7fffffff\n  s_mov_b32 m0, 0\n";
+  kernel.body = "  buffer_load_dword v3, v2, s[12:15], 0 offen\n"
+                "  buffer_load_dwordx4 v1, s[12:15], 0 offen lds\n"
+                "  s_waitcnt vmcnt(0)\n";
+  std::vector<WorkgroupTrace> traces = record(kernel);
+  ASSERT_EQ(traces.size(), 1u);
+  EXPECT_EQ(traces[0].globalBytes, 2u * 64 * 16);
+}
+
 TEST(CUModel, DMAWritesLDS) {
   Microkernel kernel;
   kernel.waves = 4;
