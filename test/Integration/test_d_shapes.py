@@ -272,6 +272,18 @@ def test_D12_operands_the_same_for_all_keys(device, kind, d):
 
 
 @pytest.mark.kinds("f16")
+@pytest.mark.needs("bias_mask", "dynamic")
+def test_D12_bias_and_mask_one_key_a_read(device, kind):
+    """64 reads a tile, of rows that may begin anywhere: more than a wait can count."""
+    rng = np.random.default_rng(5)
+    q, k, v = (rng.standard_normal((1, 2, n, 64)).astype(np.float16) for n in (17, 130, 130))
+    bias = rng.standard_normal((2, 17, 130)).astype(np.float16)
+    mask = (rng.random((1, 2, 17, 130)) < 0.7).astype(np.int8)
+    problem = Problem(q, k, v, {"bias": bias, "mask": mask}, dynamic=True)
+    assert_matches(run(problem, device), problem)
+
+
+@pytest.mark.kinds("f16")
 @pytest.mark.needs("bias_mask")
 def test_D13_additive_mask_of_a_left_padded_batch(device, kind):
     q = np.zeros((2, 2, 7, 64), np.float16)

@@ -640,6 +640,8 @@ void WaveBuilder::barrier() {
 }
 
 void WaveBuilder::wait(int64_t vmem, bool lds) {
+  // The counter has 6 bits, and all of them set mean no wait at all.
+  vmem = std::min<int64_t>(vmem, 62);
   amdgpu::MemoryCounterWaitOp::create(
       *this, vmem < 0 ? IntegerAttr() : getI32IntegerAttr(vmem), IntegerAttr(),
       lds ? getI32IntegerAttr(0) : IntegerAttr(), IntegerAttr(), IntegerAttr());
