@@ -26,7 +26,8 @@ double mlir::attn::estimateMakespan(const ChipInfo &chip,
     int64_t keys = shape.keys;
     if (shape.diagonal) {
       int64_t last = std::min((tiles - rank) * cost.rows, shape.rows) - 1;
-      keys = std::clamp<int64_t>(last + 1 + *shape.diagonal, 0, keys);
+      keys = std::clamp<int64_t>(last / shape.packing + 1 + *shape.diagonal, 0,
+                                 keys);
     }
     return cost.fixedClocks +
            double(divideCeil(keys, cost.roundKeys)) * cost.roundClocks;

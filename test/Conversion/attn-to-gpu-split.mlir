@@ -8,7 +8,7 @@
 // CHECK:         memref.subview %arg1[{{.*}}] [1, 1, 256, 64]
 // CHECK:         memref.subview %arg3[%[[SPLIT]],
 // CHECK:         vector.transfer_write {{.*}} vector<1x4xf32>, memref<16x64xf32
-func.func @split(%q: memref<2x8x16x64xf16>, %k: memref<2x2x1024x64xf16>, %o: memref<4x2x8x16x64xf32>, %l: memref<4x2x8x16xf32>) {
-  attn.attention ins(%q, %k, %k : memref<2x8x16x64xf16>, memref<2x2x1024x64xf16>, memref<2x2x1024x64xf16>) outs(%o, %l : memref<4x2x8x16x64xf32>, memref<4x2x8x16xf32>) {num_kv_splits = 4}
+func.func @split(%q: memref<2x8x16x64xf16>, %k: memref<2x8x1024x64xf16>, %o: memref<4x2x8x16x64xf32>, %l: memref<4x2x8x16xf32>) {
+  attn.attention ins(%q, %k, %k : memref<2x8x16x64xf16>, memref<2x8x1024x64xf16>, memref<2x8x1024x64xf16>) outs(%o, %l : memref<4x2x8x16x64xf32>, memref<4x2x8x16xf32>) {num_kv_splits = 4}
   return
 }

@@ -105,7 +105,8 @@ class Problem:
     `out` and `lse` are the destinations with their previous contents; by
     default both are filled with NaN. `lse` = False asks for none. The arrays'
     types are the element types; `out_type` is that of a default `out`. `config`
-    is the inside of the op's `attn.lowering_config`.
+    is the inside of the op's `attn.lowering_config`. `dynamic` = "rows" leaves
+    the numbers of heads in the types.
     """
 
     q: object
@@ -115,7 +116,7 @@ class Problem:
     out: object = None
     lse: object = True
     out_type: object = None
-    dynamic: bool = False
+    dynamic: bool | str = False
     tensors: bool = False
     states: bool = False
     config: str = ""
@@ -425,10 +426,13 @@ class _Builder:
 
     def _add(self, n, problem, name, x):
         kind = "tensor" if problem.tensors else "memref"
+        heads = None
+        if problem.dynamic == "rows" and name != "lse":
+            heads = len(x.shape) - (3 if problem.options.get("layout", "bhsd") == "bhsd" else 2)
         # Tied by suffix to the problem: several share one function.
-        return self._operand(f"{name}_{n}", x, kind, problem.dynamic)
+        return self._operand(f"{name}_{n}", x, kind, problem.dynamic, heads=heads)
 
-    def _operand(self, name, x, kind, dynamic, keep_ones=False):
+    def _operand(self, name, x, kind, dynamic, keep_ones=False, heads=None):
         """Adds an argument for an array or view; its SSA value and type."""
         if isinstance(x, Strided):
             type_ = f"memref<{_sizes(x)}x{element_type(x)}, strided<[{_strides(x)}]>>"
@@ -439,7 +443,7 @@ class _Builder:
         if dynamic and self.device.is_gpu and name.split("_")[0] in ("q", "k", "v", "output"):
             dynamic_sizes -= 1  # a kernel is made for its head dims
         sizes = [
-            "?" if n < dynamic_sizes and not (keep_ones and s == 1) else str(s)
+            "?" if n < dynamic_sizes and n != heads and not (keep_ones and s == 1) else str(s)
             for n, s in enumerate(x.shape)
         ]
         type_ = f"{kind}<{'x'.join([*sizes, element_type(x)])}>"

@@ -14,9 +14,9 @@ from cases import INF
 FEATURES = {
     "kind": ("f16", "bf16", "f32", "f64"),
     "layout": ("bhsd", "bshd", "thd"),
-    "heads": ((4, 4, 4), (4, 2, 2), (6, 2, 3), (4, 1, 4)),
+    "heads": ((4, 4, 4), (4, 2, 2), (6, 2, 3), (4, 1, 4), (8, 1, 1), (12, 2, 4)),
     "dims": ((64, 64), (40, 24), (128, 72), (8, 136)),
-    "lengths": ((32, 32), (1, 77), (70, 33), (17, 130), (45, 1)),
+    "lengths": ((32, 32), (1, 77), (70, 33), (17, 130), (45, 1), (5, 140)),
     "visibility": (
         {},
         {"causal": True},
@@ -35,7 +35,7 @@ FEATURES = {
     "scale": (None, 0.25, -0.5, "operand"),
     "lse": ("e", None, "two"),
     "splits": (None, 2, 5),
-    "form": ("memref", "tensor", "dynamic", "strided", "dynamic tensor"),
+    "form": ("memref", "tensor", "dynamic", "dynamic rows", "strided", "dynamic tensor"),
     "magnitude": ("unit", "wide"),
 }
 
@@ -168,7 +168,7 @@ def make(choice, seed):
         options,
         out=out,
         lse=choice["lse"] is not None,
-        dynamic="dynamic" in form,
+        dynamic="rows" if form == "dynamic rows" else "dynamic" in form,
         tensors="tensor" in form,
     )
 

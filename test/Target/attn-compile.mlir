@@ -56,7 +56,7 @@
 // OPEN:      error: cannot open output file
 // STAGE:     error: --manifest: expects --emit=hsaco
 // STAGE-NOT: error
-func.func @f(%q: tensor<?x4x?x64xf16> {attn.name = "query"}, %k: tensor<?x2x?x64xf16> {attn.name = "key"}, %v: tensor<?x2x?x64xf16> {attn.name = "value"}, %o0: tensor<?x4x?x64xf16>, %l0: tensor<?x4x?xf32>) -> (tensor<?x4x?x64xf16>, tensor<?x4x?xf32>) {
-  %o, %l = attn.attention ins(%q, %k, %v : tensor<?x4x?x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16>) outs(%o0, %l0 : tensor<?x4x?x64xf16>, tensor<?x4x?xf32>) {causal}
+func.func @f(%q: tensor<?x4x?x64xf16> {attn.name = "query"}, %k: tensor<?x4x?x64xf16> {attn.name = "key"}, %v: tensor<?x4x?x64xf16> {attn.name = "value"}, %o0: tensor<?x4x?x64xf16>, %l0: tensor<?x4x?xf32>) -> (tensor<?x4x?x64xf16>, tensor<?x4x?xf32>) {
+  %o, %l = attn.attention ins(%q, %k, %v : tensor<?x4x?x64xf16>, tensor<?x4x?x64xf16>, tensor<?x4x?x64xf16>) outs(%o0, %l0 : tensor<?x4x?x64xf16>, tensor<?x4x?xf32>) {causal}
   return %o, %l : tensor<?x4x?x64xf16>, tensor<?x4x?xf32>
 }

@@ -52,4 +52,10 @@ TEST(LaunchEstimate, RowsBeforeTheFirstKeySeeNothing) {
   EXPECT_EQ(estimate({1, 256, 64, 1000}, 256), 1000 + 2048);
 }
 
+TEST(LaunchEstimate, PackedRowsShareAPlaceOnTheDiagonal) {
+  // The last of 256 rows is row 31 of its head.
+  EXPECT_EQ(estimate({1, 256, 512, 32, /*packing=*/8}, 256), 1000 + 2048);
+  EXPECT_EQ(estimate({1, 256, 512, 33, /*packing=*/8}, 256), 1000 + 2 * 2048);
+}
+
 } // namespace

@@ -23,11 +23,12 @@ namespace mlir::attn {
 
 /// The sizes of a launch that decide how long it takes.
 struct LaunchShape {
-  int64_t heads = 0; ///< batches times heads of Q
-  int64_t rows = 0;  ///< of Q a head
+  int64_t heads = 0; ///< batches times heads of Q (or groups of them)
+  int64_t rows = 0;  ///< of Q a head (or a group)
   int64_t keys = 0;
-  /// Row i sees keys below i + 1 + diagonal; none if not causal.
+  /// Row i sees keys below i / packing + 1 + diagonal; none if not causal.
   std::optional<int64_t> diagonal;
+  int64_t packing = 1; ///< heads of a group
 };
 
 /// What one workgroup costs: `fixedClocks`, and `roundClocks` for each

@@ -59,21 +59,19 @@ void Lowering::launch(gpu::GPUFuncOp kernel, ArrayRef<KernelOperand> operands) {
     return arith::ConstantIndexOp::create(b, value);
   };
   Value tileQ = constant(config.getTileQ());
+  Value heads = dim(map.head), rows = dim(map.seq);
+  if (int64_t packed = getPackedHeads(op); packed > 1) {
+    heads = b.createOrFold<arith::DivUIOp>(heads, constant(packed));
+    rows = b.createOrFold<arith::MulIOp>(rows, constant(packed));
+  }
   Value grid;
   if (map.batch >= 0) {
-    Value heads = dim(map.head), rows = dim(map.seq);
-    if (packsHeads(op)) {
-      Value groups = b.createOrFold<memref::DimOp>(op.getKey(), map.head);
-      rows = b.createOrFold<arith::DivUIOp>(heads, groups);
-      heads = groups;
-    }
     Value tiles = b.createOrFold<arith::CeilDivUIOp>(rows, tileQ);
     grid = b.createOrFold<arith::MulIOp>(
         b.createOrFold<arith::MulIOp>(dim(0), heads), tiles);
   } else {
     // floor((rows + sequences * slack) / tile) slots, see `findPackedRows`;
     // none without rows or without sequences.
-    Value rows = dim(map.seq);
     Value sequences = b.createOrFold<arith::SubIOp>(
         b.createOrFold<memref::DimOp>(op.getCuSeqlensQ(), 0), constant(1));
     Value slack = b.createOrFold<arith::MulIOp>(
@@ -85,7 +83,7 @@ void Lowering::launch(gpu::GPUFuncOp kernel, ArrayRef<KernelOperand> operands) {
     slots = b.createOrFold<arith::SubIOp>(slots, constant(1));
     slots = b.createOrFold<arith::MinUIOp>(
         slots, b.createOrFold<arith::MulIOp>(rows, sequences));
-    grid = b.createOrFold<arith::MulIOp>(dim(map.head), slots);
+    grid = b.createOrFold<arith::MulIOp>(heads, slots);
   }
   launchKernel(b, kernel, grid, operands,
                op.hasSplitDim() ? op.getNumKvSplits() : 1);

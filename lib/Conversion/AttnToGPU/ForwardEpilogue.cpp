@@ -29,22 +29,30 @@ Value ForwardKernel::isPadRow() {
 }
 
 void ForwardKernel::fillPadRows() {
+  Value minusInfinity = b.cf(-std::numeric_limits<float>::infinity());
   Value first = b.addi(b.addi(firstRow, c.getTileQ()), b.muli(b.wave, 64));
   auto loop = scf::ForOp::create(b, first, padEnd, b.c32(64 * wavesPerGroup));
   OpBuilder::InsertionGuard insertion(b);
   b.setInsertionPointToStart(loop.getBody());
+  if (packing > 1) {
+    Value row = b.addi(loop.getInductionVar(), b.lane);
+    guard(row, rowsLse, [&] {
+      memref::StoreOp::create(b, minusInfinity, lse, packedLseIndices(row));
+    });
+    return;
+  }
   Value index = arith::AddIOp::create(b, b.toIndex(loop.getInductionVar()),
                                       b.toIndex(b.lane));
   // What lies behind the end is dropped.
-  memref::StoreOp::create(b, b.cf(-std::numeric_limits<float>::infinity()), lse,
-                          ValueRange{index});
+  memref::StoreOp::create(b, minusInfinity, lse, ValueRange{index});
 }
 
 void ForwardKernel::storeO(ArrayRef<Value> acc, Value inverse) {
   int64_t group = c.groupV, unit = c.getFragment();
   bool is32 = c.kind == ElementKind::F32;
   // States of splits are f32 whatever the inputs are.
-  bool isWide = cast<MemRefType>(o.memref.getType()).getElementType().isF32();
+  Value output = argument("output");
+  bool isWide = getElementTypeOrSelf(output).isF32();
   Value isPad = isPadRow();
   auto value = [&](int64_t block, int64_t reg) -> Value {
     Value scaled =
@@ -64,6 +72,11 @@ void ForwardKernel::storeO(ArrayRef<Value> acc, Value inverse) {
   layout.addLinear("share", llvm::Log2_64(c.splitV), {0, 32 * c.blocksV});
   Value row = b.locate(layout, "row", {"lane"}, {}).first;
   int64_t shareMax = 32 * c.blocksV * (c.splitV - 1);
+  struct Store {
+    Value vector, col;
+    int64_t colMax;
+  };
+  SmallVector<Store> stores; // of packed heads
   auto store = [&](Value vector, int64_t block, int64_t reg, int64_t extra,
                    bool lanes) {
     Value lanePart =
@@ -80,7 +93,11 @@ void ForwardKernel::storeO(ArrayRef<Value> acc, Value inverse) {
           at);
       laneMax = 8;
     }
-    b.write(vector, o, {row0, row}, col, at + laneMax + shareMax);
+    int64_t colMax = at + laneMax + shareMax;
+    if (packing > 1)
+      stores.push_back({vector, col, colMax});
+    else
+      b.write(vector, o, {row0, row}, col, colMax);
   };
 
   Values pending;
@@ -124,6 +141,13 @@ void ForwardKernel::storeO(ArrayRef<Value> acc, Value inverse) {
       store(b.fragment(ValueRange{a0, a1, b0, b1}), block, 4 * (quarter - 1), 0,
             /*lanes=*/false);
     }
+  if (stores.empty())
+    return;
+  Value packedRow = b.addi(row0, row);
+  guard(packedRow, rowsQ, [&] {
+    for (const Store &store : stores)
+      storePackedO(store.vector, packedRow, store.col, store.colMax);
+  });
 }
 
 // One round for m and l, one a block of O: the second group writes, everyone
@@ -197,8 +221,9 @@ State ForwardKernel::mergeGroups(State state) {
 }
 
 Value ForwardKernel::foldSink(Value &maxLog2, Value &total) {
-  Value logit =
-      memref::LoadOp::create(b, argument("sink"), ValueRange{b.toIndex(head)});
+  Value logit = memref::LoadOp::create(
+      b, argument("sink"),
+      ValueRange{b.toIndex(headOf(b.addi(row0, b.column)))});
   logit = arith::MulFOp::create(b, logit, b.cf(log2e));
   // In f32 an empty row's maximum is -inf here where the scale is above 1; a
   // logit of -inf still is to change nothing.
@@ -257,9 +282,10 @@ void ForwardKernel::epilogue(const State &state) {
     auto guard = scf::IfOp::create(b, writes, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard insertion(b);
     b.setInsertionPointToStart(guard.thenBlock());
-    Value index =
-        arith::AddIOp::create(b, b.toIndex(row0), b.toIndex(b.column));
-    memref::StoreOp::create(b, value, lse, ValueRange{index});
+    Values index = packing > 1 ? packedLseIndices(b.addi(row0, b.column))
+                               : Values{arith::AddIOp::create(
+                                     b, b.toIndex(row0), b.toIndex(b.column))};
+    memref::StoreOp::create(b, value, lse, index);
   }
   storeO(state.acc, inverse);
   if (padEnd)

@@ -40,10 +40,10 @@ ScoreNeeds getScoreNeeds(AttentionOp op, const ChipInfo &chip);
 /// are divided into tiles: the grid counts slots of those.
 int64_t getSlotSlack(AttentionOp op, int64_t tileQ);
 
-/// Are the query heads of a group the rows of one tile? So with one row a head
-/// (decode) and nothing that depends on the head or on the row: K and V are
-/// then read once a group.
-bool packsHeads(AttentionOp op);
+/// Query heads whose rows share tiles, so that K and V are read once for all of
+/// them: those with the same key and value head, where one head's rows do not
+/// fill a tile (decode) or their number is not known. 1 where heads stay apart.
+int64_t getPackedHeads(AttentionOp op);
 
 /// The launch, where the types tell it: of packed sequences the mean one, of
 /// pages as many keys as the block table has room for.

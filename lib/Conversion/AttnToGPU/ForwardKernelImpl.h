@@ -79,8 +79,8 @@ class ForwardKernel {
 public:
   ForwardKernel(gpu::GPUFuncOp func, const KernelConfig &config, AttentionOp op)
       : func(func), c(config), op(op), b(func, config),
-        map(getDimMap(op.getLayout())), pageSize(op.getPageSize().value_or(0)) {
-  }
+        map(getDimMap(op.getLayout())), packing(getPackedHeads(op)),
+        pageSize(op.getPageSize().value_or(0)) {}
 
   void build();
 
@@ -100,7 +100,7 @@ private:
   Value dim(Value memref, unsigned index);
   /// Rows begin.. (null: 0) of one batch, or page of a pool, and head.
   GlobalMatrix matrix(Value memref, Value batch, Value head, Value begin,
-                      Value rows, int64_t columns, bool headRows = false);
+                      Value rows, int64_t columns);
   /// The same of the LSE.
   Value sliceLse(Value memref);
   /// Narrows the keys down to those of the workgroup's split.
@@ -124,6 +124,18 @@ private:
   Value boundedLength(llvm::StringRef name, Value whole);
   /// The workgroup's number divided by `divisor`.
   Value splitOffHead(Value divisor, Value &rest);
+
+  // Packed heads.
+  /// A row's number in its head, and its head.
+  Value rowInHead(Value row);
+  Value headOf(Value row);
+  /// Where that element of Q or O (of the workgroup's split) is.
+  Values packedIndices(Value row, Value col, bool isOutput);
+  Values packedLseIndices(Value row);
+  Value readPackedQ(Value row, Value col, int64_t colMax);
+  void storePackedO(Value vector, Value row, Value col, int64_t colMax);
+  /// if (index < end) emit();
+  void guard(Value index, Value end, llvm::function_ref<void()> emit);
 
   // Pages.
   /// i32, keys that key operand or block table have room for.
@@ -294,12 +306,16 @@ private:
   AttentionOp op; ///< read only; its operands are another function's
   WaveBuilder b;
   DimMap map;
+  /// Heads whose rows share tiles. Row r then is row r / packing of head `head`
+  /// + r % packing; all numbers and counts of rows below are of such rows.
+  int64_t packing;
   int64_t pageSize; ///< keys of a page; 0 if keys are contiguous
 
   Value batch, head;
   Value lenQ, lenKV; ///< i32, rows and keys that take part
-  /// i32, where the rows and keys begin in the operands: those of a packed
-  /// sequence, or of a split; null for 0.
+  Value headLenQ;    ///< i32, such rows of one head
+  /// i32, where the rows (of one head) and keys begin in the operands: those of
+  /// a packed sequence, or of a split; null for 0.
   Value beginQ, beginKV;
   /// Of a kernel for splits, else null: which one (index), and its first key
   /// in the sequence (i32), where the kernel's tiles and masks count from.

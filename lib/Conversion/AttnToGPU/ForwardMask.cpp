@@ -32,13 +32,14 @@ static std::optional<int64_t> getWindow(uint64_t attribute) {
 
 Value ForwardKernel::firstKey(Value row) {
   return arith::MaxSIOp::create(
-      b, b.addi(b.addi(row, visible.off), -*visible.left), b.c32(0));
+      b, b.addi(b.addi(rowInHead(row), visible.off), -*visible.left), b.c32(0));
 }
 
 Value ForwardKernel::keyLimit(Value row) {
   if (!visible.right)
     return lenKV;
-  return b.mins(lenKV, b.addi(row, b.addi(visible.off, *visible.right + 1)));
+  return b.mins(
+      lenKV, b.addi(rowInHead(row), b.addi(visible.off, *visible.right + 1)));
 }
 
 Value ForwardKernel::explicitOffset() {
@@ -76,7 +77,7 @@ Value ForwardKernel::diagonalOffset() {
   if (!off)
     off = op.getDiagonalAlignmentOrDefault() == DiagonalAlignment::top_left
               ? b.c32(0)
-              : b.createOrFold<arith::SubIOp>(wholeKV, lenQ);
+              : b.createOrFold<arith::SubIOp>(wholeKV, headLenQ);
   return splitStart ? b.createOrFold<arith::SubIOp>(off, splitStart) : off;
 }
 

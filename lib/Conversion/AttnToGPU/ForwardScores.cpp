@@ -53,9 +53,6 @@ bool ForwardKernel::isExactCap() {
   return c.kind == ElementKind::F32 || op.getSoftcap()->convertToDouble() > 64;
 }
 
-/// Rows one lane group reaches: those of a wave.
-static constexpr int64_t windowRows = rowsPerWave;
-
 int64_t mlir::attn::getScoreReadWidth(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -133,14 +130,17 @@ ScoreOperand ForwardKernel::scoreOperand(StringRef name) {
 
   // What the wave's rows reach, as one run of elements: reads behind its end
   // give 0, reads behind the keys of a row give what follows. Both are hidden.
+  Value firstRow = rowInHead(row0);
   Value start = metadata.getOffset();
   for (auto [d, at] :
-       {std::pair<int64_t, Value>{0, batch}, {1, head}, {2, row0}})
+       {std::pair<int64_t, Value>{0, batch}, {1, head}, {2, firstRow}})
     start = add(start, mul(b.toIndex(at), stride(d)));
   Value rows;
   if (find(2)) {
-    rows = arith::SubIOp::create(b, size(2), row0);
-    rows = b.mins(rows, b.c32(windowRows));
+    // Of one head: the wave's first one may be the last of a position.
+    int64_t most = llvm::divideCeil(rowsPerWave - 1, packing) + 1;
+    rows = arith::SubIOp::create(b, size(2), firstRow);
+    rows = b.mins(rows, b.c32(most));
   } else {
     rows = b.mins(size(2), b.c32(1));
   }
@@ -149,6 +149,8 @@ ScoreOperand ForwardKernel::scoreOperand(StringRef name) {
   Value count =
       add(add(mul(less1(rows), stride(2)), mul(less1(keys), stride(3))),
           arith::ConstantIndexOp::create(b, 1));
+  if (packing > 1)
+    count = add(count, mul(b.toIndex(b.c32(packing - 1)), stride(1)));
   Value none = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
                                      b.mins(rows, keys), b.c32(1));
   count = arith::SelectOp::create(b, none, arith::ConstantIndexOp::create(b, 0),
@@ -177,8 +179,14 @@ ScoreOperand ForwardKernel::scoreOperand(StringRef name) {
   Value held = result.isSwapped
                    ? b.addi(heldKey(b.c32(0)), b.muli(b.half, result.width))
                    : heldKey(b.half);
-  result.lane =
-      b.addi(mul(b.column, toI32(stride(2))), mul(held, result.keyStride));
+  Value own = mul(b.column, toI32(stride(2)));
+  if (packing > 1) {
+    Value row = b.addi(row0, b.column);
+    Value behind = b.createOrFold<arith::SubIOp>(rowInHead(row), firstRow);
+    Value packed = b.createOrFold<arith::SubIOp>(headOf(row), head);
+    own = add(mul(behind, toI32(stride(2))), mul(packed, toI32(stride(1))));
+  }
+  result.lane = b.addi(own, mul(held, result.keyStride));
   if (splitStart)
     result.lane = b.addi(result.lane, mul(splitStart, result.keyStride));
   return result;
@@ -280,7 +288,8 @@ void ForwardKernel::readScoreProblem() {
   bias = scoreOperand("bias");
   mask = scoreOperand("mask");
   if (Value slopes = argument("alibi_slopes")) {
-    Value at[] = {b.toIndex(batch), b.toIndex(head)};
+    Value row = b.addi(row0, b.column);
+    Value at[] = {b.toIndex(batch), b.toIndex(headOf(row))};
     bool perBatch = cast<MemRefType>(slopes.getType()).getRank() == 2;
     slope = memref::LoadOp::create(b, slopes,
                                    ArrayRef(at).drop_front(perBatch ? 0 : 1));
@@ -288,7 +297,7 @@ void ForwardKernel::readScoreProblem() {
         b, slope, b.cf(hasProductUnits() ? -1 / std::fabs(getScale(op)) : -1));
     // The row's place on the diagonal, less the first key the lane holds.
     position = arith::SubIOp::create(
-        b, b.addi(b.addi(row0, b.column), diagonalOffset()), heldKey(b.half));
+        b, b.addi(rowInHead(row), diagonalOffset()), heldKey(b.half));
   }
 }
 

@@ -50,17 +50,9 @@ Value ForwardKernel::splitOffHead(Value divisor, Value &rest) {
 Value ForwardKernel::findRows() {
   Value query = argument("query");
   Value rowsKV = keyCapacity();
-  rowsQ = dim(query, map.seq);
-  Value headsQ = dim(query, map.head);
-  int64_t group = 1;
-  if (packsHeads(op)) {
-    // A group takes the place of a head, its heads that of the rows.
-    int64_t groups =
-        cast<MemRefType>(argument("key").getType()).getDimSize(map.head);
-    group = cast<MemRefType>(query.getType()).getDimSize(map.head) / groups;
-    headsQ = b.c32(groups);
-    rowsQ = b.c32(group);
-  }
+  Value headRows = dim(query, map.seq);
+  rowsQ = b.muli(headRows, packing);
+  Value headsQ = b.divide(dim(query, map.head), b.c32(packing));
 
   // One grid dimension, which has the widest limit: heads run fastest, so that
   // the XCDs, which take workgroups in turn, keep a head each and its K and V
@@ -72,12 +64,13 @@ Value ForwardKernel::findRows() {
       b.createOrFold<arith::MulIOp>(dim(query, map.batch), headsQ), pair);
   batch = b.divide(pair, headsQ);
   head = subtract(b, pair, b.createOrFold<arith::MulIOp>(batch, headsQ));
-  head = b.muli(head, group);
+  head = b.muli(head, packing);
   if (op.getCausal())
     tileIndex = arith::SubIOp::create(b, b.addi(tilesQ, -1), tileIndex);
-  lenQ = boundedLength("seqlens_q", rowsQ);
+  headLenQ = boundedLength("seqlens_q", headRows);
+  lenQ = b.muli(headLenQ, packing);
   lenKV = boundedLength("seqlens_kv", rowsKV);
-  hasPadRows = lenQ != rowsQ;
+  hasPadRows = headLenQ != headRows;
   return tileIndex;
 }
 
@@ -88,24 +81,32 @@ int64_t mlir::attn::getSlotSlack(AttentionOp op, int64_t tileQ) {
              : tileQ - 1;
 }
 
+namespace {
+/// How sequences are cut into slots.
+struct SlotRule {
+  int64_t packing, slack, tileQ;
+};
+} // namespace
+
 /// The first slot of a sequence.
 static Value findSlot(WaveBuilder &b, Value start, Value sequence,
-                      int64_t slack, int64_t tileQ) {
-  return b.shiftRight(b.addi(start, b.muli(sequence, slack)),
-                      llvm::Log2_64(tileQ));
+                      const SlotRule &rule) {
+  return b.shiftRight(
+      b.addi(b.muli(start, rule.packing), b.muli(sequence, rule.slack)),
+      llvm::Log2_64(rule.tileQ));
 }
 
 /// The last of the sequences first, first + step, ... (at most 64 of `count`)
 /// that begins in a slot up to `slot`; a lane looks at one.
 static Value searchStep(WaveBuilder &b, Value starts, Value first, int64_t step,
-                        Value count, Value rows, Value slot, int64_t slack,
-                        int64_t tileQ) {
+                        Value count, Value rows, Value slot,
+                        const SlotRule &rule) {
   Value index = b.addi(first, b.muli(b.lane, step));
   // Lanes behind the last sequence look at its end.
   Value start =
       memref::LoadOp::create(b, starts, b.toIndex(b.mins(index, count)));
   start = arith::MaxSIOp::create(b, b.mins(start, rows), b.c32(0));
-  Value begin = findSlot(b, start, index, slack, tileQ);
+  Value begin = findSlot(b, start, index, rule);
   auto compare = [&](arith::CmpIPredicate p, Value x, Value y) -> Value {
     return arith::CmpIOp::create(b, p, x, y);
   };
@@ -128,12 +129,14 @@ Value ForwardKernel::findPackedRows() {
   Value totalQ = dim(query, map.seq), totalKV = dim(key, map.seq);
   Value sequences = b.addi(dim(startsQ, 0), -1);
   int64_t tileQ = c.getTileQ(), log2 = llvm::Log2_64(tileQ);
-  Value slot = splitOffHead(dim(query, map.head), head);
+  Value heads = b.divide(dim(query, map.head), b.c32(packing));
+  Value slot = splitOffHead(heads, head);
+  head = b.muli(head, packing);
 
   // Sequence s has the slots from (start + s * slack) / tile on: enough for its
   // tiles, at most one too many, and a slot finds its sequence without adding
   // up the tiles of those before. 64 candidates a step, far apart ones first.
-  int64_t slack = getSlotSlack(op, tileQ);
+  SlotRule rule = {packing, getSlotSlack(op, tileQ), tileQ};
   batch = b.c32(0);
   APInt known;
   bool isKnown = matchPattern(sequences, m_ConstantInt(&known));
@@ -141,8 +144,7 @@ Value ForwardKernel::findPackedRows() {
     if (isKnown && known.sle(step))
       continue;
     auto search = [&] {
-      return searchStep(b, startsQ, batch, step, sequences, totalQ, slot, slack,
-                        tileQ);
+      return searchStep(b, startsQ, batch, step, sequences, totalQ, slot, rule);
     };
     if (isKnown) {
       batch = search();
@@ -155,8 +157,7 @@ Value ForwardKernel::findPackedRows() {
     batch = ROCDL::ReadfirstlaneOp::create(b, b.i32, batch);
   }
   if (!isKnown || known.sgt(1))
-    batch =
-        searchStep(b, startsQ, batch, 1, sequences, totalQ, slot, slack, tileQ);
+    batch = searchStep(b, startsQ, batch, 1, sequences, totalQ, slot, rule);
 
   Value next = b.addi(batch, 1);
   auto load = [&](Value starts, Value index) -> Value {
@@ -169,17 +170,18 @@ Value ForwardKernel::findPackedRows() {
     return b.pinScalar(
         subtract(b, b.clamp(load(starts, next), begin, total), begin));
   };
-  lenQ = range(startsQ, totalQ, beginQ);
+  headLenQ = range(startsQ, totalQ, beginQ);
+  lenQ = b.muli(headLenQ, packing);
   lenKV = range(startsKV, totalKV, beginKV);
   rowsQ = lenQ;
 
-  Value first = findSlot(b, beginQ, batch, slack, tileQ);
+  Value first = findSlot(b, beginQ, batch, rule);
   Value tilesQ = b.shiftRight(b.addi(lenQ, tileQ - 1), log2);
   Value lse = argument("lse");
   if (lse && op.getLseLayoutOrDefault() == LseLayout::bhs_padded) {
     tilesQ = arith::MaxSIOp::create(b, tilesQ, b.c32(1));
     hasPadRows = true;
-    rowsLse = dim(lse, 2);
+    rowsLse = b.muli(dim(lse, 2 + op.hasSplitDim()), packing);
   }
   Value tileIndex = arith::MaxSIOp::create(b, subtract(b, slot, first), zero);
   // Nothing to do in a slot too many.

@@ -42,21 +42,6 @@ SmallVector<KernelOperand> mlir::attn::getKernelOperands(AttentionOp op) {
   return operands;
 }
 
-bool mlir::attn::packsHeads(AttentionOp op) {
-  if (op.getLayout() == Layout::thd || op.readsDiagonal() || op.getBias() ||
-      op.getMask() || op.getSink() || op.getSeqlensQ())
-    return false;
-  DimMap map = getDimMap(op.getLayout());
-  auto dim = [](Value value, int d) {
-    return cast<ShapedType>(value.getType()).getDimSize(d);
-  };
-  int64_t heads = dim(op.getQuery(), map.head),
-          groups = dim(op.getKey(), map.head);
-  return dim(op.getQuery(), map.seq) == 1 && !ShapedType::isDynamic(heads) &&
-         !ShapedType::isDynamic(groups) && heads > groups &&
-         dim(op.getValue(), map.head) == groups;
-}
-
 Value ForwardKernel::argument(StringRef name) {
   for (unsigned i = 0; i < func.getNumArguments(); ++i)
     if (func.getArgAttrOfType<StringAttr>(i, "attn.name") == name)
@@ -73,8 +58,7 @@ Value ForwardKernel::dim(Value memref, unsigned index) {
 }
 
 GlobalMatrix ForwardKernel::matrix(Value memref, Value batch, Value head,
-                                   Value begin, Value rows, int64_t columns,
-                                   bool headRows) {
+                                   Value begin, Value rows, int64_t columns) {
   auto type = cast<MemRefType>(memref.getType());
   auto index = [&](Value value) -> OpFoldResult {
     return getAsOpFoldResult(b.toIndex(value));
@@ -90,7 +74,7 @@ GlobalMatrix ForwardKernel::matrix(Value memref, Value batch, Value head,
     offsets[map.seq] = index(begin);
   else if (type.getDimSize(map.seq) == 0)
     offsets[map.seq] = arith::ConstantIndexOp::create(b, 0).getResult();
-  sizes[headRows ? map.head : map.seq] = index(rows);
+  sizes[map.seq] = index(rows);
   sizes[map.dim] = b.getIndexAttr(columns);
   int64_t staticRows =
       getConstantIntValue(index(rows)).value_or(ShapedType::kDynamic);
@@ -118,8 +102,6 @@ Value ForwardKernel::sliceLse(Value memref) {
   case LseLayout::bhs_padded:
     offsets = {index(batch), index(head), zero};
     sizes = {one, one, rows};
-    if (packsHeads(op))
-      std::swap(sizes[1], sizes[2]);
     break;
   case LseLayout::hs_packed:
     offsets = {index(head), index(beginQ)};
@@ -199,7 +181,9 @@ void ForwardKernel::readProblem() {
     return b.divide(head,
                     b.divide(dim(query, map.head), dim(memref, map.head)));
   };
-  q = matrix(query, batch, head, beginQ, lenQ, c.headDimQK, packsHeads(op));
+  bool isPacked = packing > 1;
+  if (!isPacked)
+    q = matrix(query, batch, head, beginQ, lenQ, c.headDimQK);
   auto keys = [&](Value memref, Value &head, int64_t columns) {
     head = group(memref);
     return pageSize ? slicePool(memref, head, columns)
@@ -211,9 +195,10 @@ void ForwardKernel::readProblem() {
     lastPage = b.divide(b.addi(endKV, pageSize - 1), b.c32(pageSize));
     lastPage = arith::MaxSIOp::create(b, b.addi(lastPage, -1), b.c32(0));
   }
-  o = matrix(output, batch, head, beginQ, rowsQ, c.headDimV, packsHeads(op));
+  if (!isPacked)
+    o = matrix(output, batch, head, beginQ, rowsQ, c.headDimV);
   if (Value memref = argument("lse"))
-    lse = sliceLse(memref);
+    lse = isPacked ? memref : sliceLse(memref);
 
   firstRow = b.muli(tileIndex, tileQ);
   row0 = b.addi(firstRow, b.muli(b.rowWave, rowsPerWave));
@@ -253,8 +238,11 @@ Values ForwardKernel::loadQ() {
   int64_t fragment = c.getFragment();
   for (int64_t step = 0; step < c.stepsQK; ++step) {
     auto [col, more] = b.locate(layout, "col", {"lane"}, {{"step", step}});
-    Value x = b.read(q, {row0, b.locate(layout, "row", {"lane"}, {}).first},
-                     b.addi(col, more), more + fragment, fragment);
+    Value row = b.locate(layout, "row", {"lane"}, {}).first;
+    Value at = b.addi(col, more);
+    int64_t colMax = more + fragment;
+    Value x = packing > 1 ? readPackedQ(b.addi(row0, row), at, colMax)
+                          : b.read(q, {row0, row}, at, colMax, fragment);
     if (signs)
       x = b.flipSigns(x, signs);
     result.push_back(x);

@@ -71,6 +71,11 @@ static LogicalResult verifyGrid(AttentionOp op, const KernelConfig &config,
   auto query = cast<ShapedType>(op.getQuery().getType());
   DimMap map = getDimMap(op.getLayout());
   int64_t heads = query.getDimSize(map.head), rows = query.getDimSize(map.seq);
+  if (int64_t packed = getPackedHeads(op); packed > 1) {
+    heads /= packed;
+    if (!ShapedType::isDynamic(rows))
+      rows *= packed;
+  }
   int64_t batches = map.batch >= 0 ? query.getDimSize(map.batch) : 1;
   int64_t tiles = ShapedType::kDynamic;
   if (!ShapedType::isDynamic(rows))
@@ -239,11 +244,6 @@ std::optional<LaunchShape> mlir::attn::getLaunchShape(AttentionOp op) {
           rows = dimOf(op.getQuery(), map.seq),
           keys = op.getBlockTable() ? dimOf(op.getBlockTable(), 1)
                                     : dimOf(op.getKey(), map.seq);
-  if (packsHeads(op)) {
-    int64_t groups = dimOf(op.getKey(), map.head);
-    rows = heads / groups;
-    heads = groups;
-  }
   if (llvm::is_contained({batches, heads, rows, keys}, ShapedType::kDynamic))
     return std::nullopt;
   if (op.getBlockTable())
@@ -254,7 +254,11 @@ std::optional<LaunchShape> mlir::attn::getLaunchShape(AttentionOp op) {
     rows = llvm::divideCeil(rows, batches);
     keys = llvm::divideCeil(keys, batches);
   }
-  LaunchShape shape = {batches * heads, rows, keys, std::nullopt};
+  LaunchShape shape;
+  shape.packing = getPackedHeads(op);
+  shape.heads = batches * heads / shape.packing;
+  shape.rows = rows * shape.packing;
+  shape.keys = keys;
   if (op.getCausal())
     shape.diagonal =
         op.getDiagonalAlignmentOrDefault() == DiagonalAlignment::top_left
