@@ -9,9 +9,9 @@
 #ifndef ATTN_LIB_CAPI_HANDLES_H
 #define ATTN_LIB_CAPI_HANDLES_H
 
-#include "Interface.h"
 #include "attn-c/Attn.h"
 #include "attn/Runtime/CPUProgram.h"
+#include "attn/Runtime/Interface.h"
 #include "llvm/Support/Error.h"
 #include <memory>
 #include <string>
@@ -47,7 +47,7 @@ struct Program {
   std::string entry;
   /// MLIR text.
   std::string source;
-  Interface interface;
+  manifest::Manifest interface;
   /// JSON.
   std::string interfaceText, manifestText;
   llvm::SmallVector<char, 0> code;

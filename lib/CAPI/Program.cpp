@@ -109,7 +109,7 @@ static Error compileForCPU(Program &program, ParsedModule &parsed) {
   if (!code)
     return withCode(ATTN_UNSUPPORTED, code.takeError());
   program.code = std::move(code->object);
-  program.manifest = program.interface.buffers;
+  program.manifest = program.interface;
   return Error::success();
 }
 
@@ -125,9 +125,10 @@ static Error compileForChip(Program &program, ParsedModule &parsed) {
 
 /// The texts that handles give out.
 static void printTexts(Program &program) {
-  program.interfaceText = formatv("{0:2}\n", program.interface.toJSON()).str();
-  raw_string_ostream os(program.manifestText);
-  program.manifest.print(os);
+  raw_string_ostream interface(program.interfaceText);
+  program.interface.print(interface);
+  raw_string_ostream manifest(program.manifestText);
+  program.manifest.print(manifest);
 }
 
 Expected<std::shared_ptr<const Program>>
@@ -148,8 +149,8 @@ compileProgram(StringRef text, const attnCompileOptions *compileOptions) {
   if (!signature)
     return withCode(ATTN_UNSUPPORTED, signature.takeError());
   program->signature = std::move(*signature);
-  Expected<Interface> interface =
-      Interface::create(parsed->entry, program->signature, options->target);
+  Expected<manifest::Manifest> interface =
+      rt::describeInterface(parsed->entry, program->signature, options->target);
   if (!interface)
     return withCode(ATTN_INVALID_ARGUMENT, interface.takeError());
   program->interface = std::move(*interface);
@@ -296,10 +297,10 @@ readHeader(const json::Object &header, ArrayRef<char> code) {
   const json::Value *manifest = header.get("manifest");
   if (!interface || !manifest)
     return createStringError("the program has no interface");
-  Expected<Interface> buffers = Interface::fromJSON(*interface);
-  if (!buffers)
-    return buffers.takeError();
-  program->interface = std::move(*buffers);
+  auto parsedInterface = manifest::Manifest::fromJSON(*interface);
+  if (!parsedInterface)
+    return parsedInterface.takeError();
+  program->interface = std::move(*parsedInterface);
   auto parsedManifest = manifest::Manifest::fromJSON(*manifest);
   if (!parsedManifest)
     return parsedManifest.takeError();

@@ -8,6 +8,7 @@
 
 #include "attn-c/Runtime.h"
 #include "Handles.h"
+#include "attn/Runtime/CheckArrays.h"
 #include "attn/Runtime/EmulatorDevice.h"
 #include "attn/Runtime/HIPDevice.h"
 #include "llvm/ADT/STLExtras.h"
@@ -510,8 +511,8 @@ static Error launch(Kernel &kernel, const attnBuffer *buffers, size_t count,
   }
   if (stream && kernel.isOnHost())
     return createStringError("expects a stream for HIP only");
-  if (Error error =
-          kernel.getProgram().interface.check(arrays, kernel.isOnHost()))
+  if (Error error = rt::checkArrays(kernel.getProgram().interface, arrays,
+                                    kernel.isOnHost()))
     return error;
   return withCode(ATTN_FAILED, kernel.launch(arrays, stream));
 }

@@ -10,7 +10,7 @@
 #include "ParseModule.h"
 #include "attn/InitAll.h"
 #include "attn/Runtime/Diagnostics.h"
-#include "attn/Runtime/Signature.h"
+#include "attn/Runtime/Interface.h"
 #include "attn/Target/ChipInfo.h"
 #include "attn/Target/Compiler.h"
 #include "mlir/InitAllDialects.h"
@@ -78,29 +78,9 @@ emitAssembly(mlir::ModuleOp module, StringRef chip, unsigned optLevel,
   return mlir::attn::emitAssembly(**kernels, chip, optLevel);
 }
 
-/// Names of the entry's arguments; none where the module does not say which
-/// function that is, or has types that no file can hold.
-static std::vector<std::string> getArgNames(mlir::ModuleOp module,
-                                            StringRef entry) {
-  std::vector<std::string> names;
-  auto function = findEntry(module, entry);
-  if (!function) {
-    consumeError(function.takeError());
-    return names;
-  }
-  auto signature = getSignature(*function);
-  if (!signature) {
-    consumeError(signature.takeError());
-    return names;
-  }
-  for (const ValueInfo &arg : signature->args)
-    names.push_back(arg.name);
-  return names;
-}
-
 Expected<CompiledModule> compileModule(mlir::ModuleOp module, StringRef chip,
                                        StringRef entry, unsigned optLevel) {
-  std::vector<std::string> argNames = getArgNames(module, entry);
+  StringMap<EntryInterface> entries = describeEntries(module, entry, chip);
   LLVMContext context;
   auto kernels = translate(module, context, chip, optLevel);
   if (!kernels)
@@ -124,7 +104,9 @@ Expected<CompiledModule> compileModule(mlir::ModuleOp module, StringRef chip,
   if (failed(manifest))
     return diagnostics.take("no manifest describes the launches");
   result.manifest = std::move(*manifest);
-  for (std::string &name : argNames)
+  EntryInterface &source = entries[function->getName()];
+  adoptInterface(result.manifest, source.interface);
+  for (std::string &name : source.argNames)
     if (!result.manifest.findBuffer(name))
       result.unusedArgs.push_back(std::move(name));
   return result;

@@ -243,6 +243,8 @@ prepareLaunches(const Manifest &manifest, ArrayRef<Operand> operands,
   Expected<DimMap> dims = inferDims(manifest, operands);
   if (!dims)
     return dims.takeError();
+  if (Error error = manifest.checkMultiples(*dims))
+    return error;
   for (const Buffer &buffer : manifest.buffers)
     if (Error error = checkMemory(manifest, buffer, *dims,
                                   findOperand(operands, buffer.name)))

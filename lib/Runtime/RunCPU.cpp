@@ -8,6 +8,8 @@
 
 #include "attn/Runtime/RunCPU.h"
 #include "ParseModule.h"
+#include "attn/Runtime/CheckArrays.h"
+#include "attn/Runtime/Interface.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -98,6 +100,30 @@ static Expected<HostBuffer> makeBuffer(const ValueInfo &info,
   return buffer;
 }
 
+/// Sizes that have to be equal, and numbers that have to be in range: compiled
+/// code counts on both.
+static Error checkInterface(const manifest::Manifest &interface,
+                            const Signature &signature,
+                            ArrayRef<ArgValue> args) {
+  StringMap<ArrayView> arrays;
+  StringMap<SmallVector<int64_t>> shapes;
+  for (auto [info, arg] : zip_equal(signature.args, args)) {
+    ArrayView &array = arrays[info.name];
+    if (const auto *buffer = std::get_if<HostBuffer *>(&arg))
+      array = (*buffer)->getView();
+    else // The bits of a scalar, little endian.
+      array = {info.dtype,
+               {},
+               {},
+               reinterpret_cast<const char *>(std::get_if<uint64_t>(&arg))};
+    shapes[info.name] = array.shape;
+  }
+  Expected<manifest::DimMap> dims = interface.inferDims(shapes);
+  if (!dims)
+    return dims.takeError();
+  return checkRules(interface, arrays, *dims, /*readable=*/true);
+}
+
 Error runOnCPU(StringRef path, StringRef entry, const Bindings &bindings,
                const CPUOptions &options, OutputSink sink) {
   mlir::DialectRegistry registry;
@@ -114,6 +140,12 @@ Error runOnCPU(StringRef path, StringRef entry, const Bindings &bindings,
     return signature.takeError();
   if (Error error = checkNames(*signature, bindings))
     return error;
+
+  // The compiler does not leave the ops that say it.
+  Expected<manifest::Manifest> interface =
+      describeInterface(*function, *signature, "cpu");
+  if (!interface)
+    return interface.takeError();
 
   // All files are looked at before the compiler does any work.
   std::deque<HostBuffer> buffers;
@@ -145,6 +177,9 @@ Error runOnCPU(StringRef path, StringRef entry, const Bindings &bindings,
     bufferOf[info.name] = &buffers.back();
     args.emplace_back(&buffers.back());
   }
+
+  if (Error error = checkInterface(*interface, *signature, args))
+    return error;
 
   auto program = CPUProgram::compile(**module, entry, options);
   if (!program)

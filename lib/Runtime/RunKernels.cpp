@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Runtime/RunKernels.h"
+#include "attn/Runtime/CheckArrays.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -44,6 +45,7 @@ private:
   Error checkNames(const Bindings &bindings);
   Error readFile(FileBuffer &buffer, StringRef path);
   Error fill(FileBuffer &buffer);
+  Error checkContents();
 
   Device &device;
   const Manifest &manifest;
@@ -200,7 +202,28 @@ Error KernelRun::makeBuffers() {
   return Error::success();
 }
 
+Error KernelRun::checkContents() {
+  return manifest.checkContents(
+      dims, [&](StringRef name) -> std::optional<manifest::Integers> {
+        const FileBuffer &buffer = buffers[indexOf.lookup(name)];
+        if (!buffer.file)
+          return std::nullopt;
+        ArrayView array{buffer.operand.dtype, buffer.layout.shape,
+                        getContiguousStrides(buffer.layout.shape), nullptr};
+        std::vector<char> bytes(buffer.layout.getNumElements() *
+                                getByteWidth(array.dtype));
+        SmallVector<int64_t> strides(buffer.file->getShape().size(), 1);
+        if (!array.shape.empty())
+          strides = array.strides;
+        buffer.file->copyTo(array.dtype, bytes.data(), strides);
+        array.base = bytes.data();
+        return readIntegers(array);
+      });
+}
+
 Error KernelRun::launch(StringRef kernel) {
+  if (Error error = checkContents())
+    return error;
   std::vector<Operand> operands;
   for (const FileBuffer &buffer : buffers)
     operands.push_back(buffer.operand);

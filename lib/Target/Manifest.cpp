@@ -48,6 +48,7 @@ constexpr DTypeRow dtypeTable[] = {
 };
 constexpr StringLiteral roleNames[] = {"input", "output", "workspace"};
 constexpr StringLiteral kindNames[] = {"pointer", "i32", "i64", "f32"};
+constexpr StringLiteral contentsNames[] = {"length", "cumulative", "page"};
 constexpr uint64_t maxBytes = uint64_t(1) << 48;
 } // namespace
 
@@ -86,6 +87,12 @@ StringRef stringify(ArgKind kind) {
 }
 std::optional<ArgKind> symbolizeArgKind(StringRef name) {
   return symbolize<ArgKind>(kindNames, name);
+}
+StringRef stringify(Contents::Kind kind) {
+  return contentsNames[static_cast<size_t>(kind)];
+}
+std::optional<Contents::Kind> symbolizeContentsKind(StringRef name) {
+  return symbolize<Contents::Kind>(contentsNames, name);
 }
 unsigned getByteWidth(ArgKind kind) {
   return kind == ArgKind::Pointer || kind == ArgKind::I64 ? 8 : 4;
@@ -360,6 +367,43 @@ static Expected<Launch> readLaunch(const Cursor &c) {
   return launch;
 }
 
+static Expected<Multiple> readMultiple(const Cursor &c) {
+  Expected<std::vector<Cursor>> pair = c.array();
+  if (!pair)
+    return pair.takeError();
+  if (pair->size() != 2)
+    return c.expected("an array of 2");
+  Expected<SizeExpr> lhs = pair->front().size();
+  if (!lhs)
+    return lhs.takeError();
+  Expected<SizeExpr> rhs = pair->back().size();
+  if (!rhs)
+    return rhs.takeError();
+  return Multiple{*lhs, *rhs};
+}
+
+static Expected<Contents> readContents(const Cursor &c) {
+  Contents contents;
+  Reader reader(c);
+  reader
+      .get("kind", contents.kind,
+           [](const Cursor &f) {
+             return f.symbol(symbolizeContentsKind,
+                             "length, cumulative or page");
+           })
+      .get("buffer", contents.buffer, readString)
+      .get("limit", contents.limit, readSize);
+  if (reader.has("longest"))
+    reader.list("longest", contents.longest, readSize);
+  if (contents.kind == Contents::Kind::Page)
+    reader.get("lengths", contents.lengths, readString)
+        .get("page_size", contents.pageSize,
+             [](const Cursor &f) { return f.natural<int64_t>(); });
+  if (Error error = reader.take())
+    return error;
+  return contents;
+}
+
 Expected<Manifest> Manifest::fromJSON(const json::Value &value) {
   Manifest manifest;
   Reader reader({&value, ""});
@@ -374,6 +418,10 @@ Expected<Manifest> Manifest::fromJSON(const json::Value &value) {
       .list("buffers", manifest.buffers, readBuffer)
       .list("kernels", manifest.kernels, readKernel)
       .list("launches", manifest.launches, readLaunch);
+  if (reader.has("multiples"))
+    reader.list("multiples", manifest.multiples, readMultiple);
+  if (reader.has("contents"))
+    reader.list("contents", manifest.contents, readContents);
   if (Error error = reader.take())
     return error;
   if (Error error = manifest.validate())
@@ -431,6 +479,19 @@ static json::Value toJSON(const Kernel &kernel) {
       {"args", std::move(args)}};
 }
 
+static json::Value toJSON(const Contents &contents) {
+  json::Object object{{"kind", stringify(contents.kind)},
+                      {"buffer", contents.buffer},
+                      {"limit", contents.limit.toJSON()}};
+  if (!contents.longest.empty())
+    object["longest"] = sizesToJSON(contents.longest);
+  if (contents.kind == Contents::Kind::Page) {
+    object["lengths"] = contents.lengths;
+    object["page_size"] = contents.pageSize;
+  }
+  return object;
+}
+
 json::Value Manifest::toJSON() const {
   json::Array bufferList, kernelList, launchList;
   for (const Buffer &buffer : buffers) {
@@ -448,11 +509,21 @@ json::Value Manifest::toJSON() const {
   for (const Launch &launch : launches)
     launchList.push_back(json::Object{{"kernel", launch.kernel},
                                       {"grid", sizesToJSON(launch.grid)}});
-  return json::Object{{"version", version},
+  json::Object object{{"version", version},
                       {"chip", chip},
                       {"buffers", std::move(bufferList)},
                       {"kernels", std::move(kernelList)},
                       {"launches", std::move(launchList)}};
+  json::Array multipleList, contentsList;
+  for (const Multiple &multiple : multiples)
+    multipleList.push_back(sizesToJSON(ArrayRef({multiple.lhs, multiple.rhs})));
+  for (const Contents &rule : contents)
+    contentsList.push_back(::attn::manifest::toJSON(rule));
+  if (!multipleList.empty())
+    object["multiples"] = std::move(multipleList);
+  if (!contentsList.empty())
+    object["contents"] = std::move(contentsList);
+  return object;
 }
 
 void Manifest::print(raw_ostream &os) const {
@@ -611,6 +682,36 @@ static Error validateKernel(const Manifest &manifest, const Kernel &kernel,
   return Error::success();
 }
 
+static Error validateContents(const Manifest &manifest, const Contents &rule,
+                              const std::string &path) {
+  auto checkBuffer = [&](StringRef name, StringRef field) -> Error {
+    const Buffer *buffer = manifest.findBuffer(name);
+    if (!buffer)
+      return fieldError(path + "." + field,
+                        "expects the name of a buffer, but got '" + name + "'");
+    if (buffer->dtype != DType::I32 && buffer->dtype != DType::I64)
+      return fieldError(path + "." + field,
+                        "expects a buffer of i32 or i64, but got '" + name +
+                            "' of " + stringify(buffer->dtype));
+    return Error::success();
+  };
+  if (Error error = checkBuffer(rule.buffer, "buffer"))
+    return error;
+  if (rule.kind != Contents::Kind::Page)
+    return Error::success();
+  if (rule.pageSize <= 0)
+    return fieldError(
+        path + ".page_size",
+        formatv("expects a positive integer, but got {0}", rule.pageSize));
+  size_t rank = manifest.findBuffer(rule.buffer)->shape.size();
+  if (rank != 2)
+    return fieldError(path + ".buffer",
+                      formatv("expects a buffer of rank 2 for pages, but got "
+                              "'{0}' of rank {1}",
+                              rule.buffer, rank));
+  return checkBuffer(rule.lengths, "lengths");
+}
+
 Error Manifest::validate() const {
   StringSet<> names;
   for (auto [i, buffer] : enumerate(buffers)) {
@@ -649,6 +750,10 @@ Error Manifest::validate() const {
             path + ".grid[" + std::to_string(d) + "]",
             formatv("expects a positive integer, but got {0}", *value));
   }
+  for (auto [i, rule] : enumerate(contents))
+    if (Error error = validateContents(*this, rule,
+                                       "contents[" + std::to_string(i) + "]"))
+      return error;
   return Error::success();
 }
 

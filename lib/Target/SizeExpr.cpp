@@ -382,6 +382,20 @@ static void print(const NodeRef &node, int level, std::string &out) {
   }
 }
 
+SizeExpr SizeExpr::substitute(const StringMap<SizeExpr> &names) const {
+  switch (node->kind) {
+  case Constant:
+    return *this;
+  case Dim: {
+    auto it = names.find(node->name);
+    return it == names.end() ? *this : it->second;
+  }
+  default:
+    return binary(node->kind, SizeExpr(node->lhs).substitute(names),
+                  SizeExpr(node->rhs).substitute(names));
+  }
+}
+
 std::string SizeExpr::str() const {
   std::string out;
   print(node, 0, out);

@@ -440,7 +440,7 @@ class _Builder:
         if isinstance(x, View):
             return self._view(name, x)
         dynamic_sizes = len(x.shape) if dynamic else 0
-        if dynamic and self.device.is_gpu and name.split("_")[0] in ("q", "k", "v", "output"):
+        if dynamic and self.device.is_gpu and name.rpartition("_")[0] in ("q", "k", "v", "output"):
             dynamic_sizes -= 1  # a kernel is made for its head dims
         sizes = [
             "?" if n < dynamic_sizes and n != heads and not (keep_ones and s == 1) else str(s)

@@ -6,6 +6,7 @@ import pytest
 from attn_program import Problem, Strided, View, assert_matches, run, run_all
 
 from devices import Device
+from launches import Program
 from random_problems import _distinct as distinct
 from random_problems import _grid as grid
 
@@ -187,35 +188,37 @@ def test_more_packed_sequences_than_lanes(device, kind, dynamic):
 
 @pytest.mark.kinds("f16")
 @pytest.mark.needs("thd")
-def test_corrupt_starts_stay_inside(device, kind):
-    # Whatever comes out: nothing outside of the tensors is read or written.
+def test_corrupt_starts_stay_inside(device, kind, tmp_path):
+    # Whatever comes out: nothing outside of the tensors is read or written. Who launches
+    # without attn-run has no check of starts.
     if not device.is_gpu:
-        pytest.skip("the host does not check starts")
+        pytest.skip("the host is not launched without the check of starts")
     problem = packed(np.random.default_rng(8), kind, [5, 7, 30], [9, 2, 70], causal=True)
-    problems = []
+    padded = problem.with_options(lse_layout="bhs_padded")
+    program = Program(tmp_path, [problem, padded], device)
+    program.drop_rules()
     for starts in ([0, 30, 10, 42], [-7, 5, 2**31 - 1, 42], [50, -(2**31), 99, 0], [9, 9, 9, 9]):
-        corrupt = {f"cu_seqlens_{x}": np.array(starts, np.int32) for x in ("q", "kv")}
-        options = {**problem.options, **corrupt}
-        problems.append(Problem(problem.q, problem.k, problem.v, options))
-        lse = np.full((3, 2, 30), NAN, np.float32)
-        options = {**options, "lse_layout": "bhs_padded"}
-        problems.append(Problem(problem.q, problem.k, problem.v, options, lse=lse))
-    run_all(problems, device)
+        starts = np.array(starts, np.int32)
+        done = program.run(**{f"cu_seqlens_{x}_{n}": starts for x in ("q", "kv") for n in (0, 1)})
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.kinds("f16")
 @pytest.mark.needs("padded")
-def test_corrupt_lengths_stay_inside(device, kind):
+def test_corrupt_lengths_stay_inside(device, kind, tmp_path):
     # A length is limited to the tensor: these are all keys, or none.
     if not device.is_gpu:
-        pytest.skip("the host does not check lengths of queries")
+        pytest.skip("the host is not launched without the check of lengths")
     rng = np.random.default_rng(9)
     q, k = (grid(rng, (3, 1, n, 64)).astype(np.float16) for n in (5, 70))
-    problem = Problem(q, k, k, {"seqlens_kv": np.array([71, 2**31 - 1, -1], np.int32)})
-    result = run(problem, device)
-    expected = problem.reference(seqlens_kv=np.array([70, 70, 0]))
-    compare.assert_close(result.lse, expected[1], atol=1e-4)
-    compare.assert_plus_zero(result.out[2])
+    problem = Problem(q, k, k, {"seqlens_kv": np.array([70, 70, 0], np.int32)})
+    program = Program(tmp_path, [problem], device)
+    program.drop_rules()
+    done = program.run(seqlens_kv_0=np.array([71, 2**31 - 1, -1], np.int32))
+    assert done.returncode == 0, done.stderr
+    expected = problem.reference()
+    compare.assert_close(program.load("lse_0"), expected[1], atol=1e-4)
+    compare.assert_plus_zero(program.load("output_0")[2])
 
 
 @pytest.mark.kinds("f16")

@@ -13,6 +13,7 @@
 #include "attn/Conversion/Tuning.h"
 #include "attn/InitAll.h"
 #include "attn/Pipelines.h"
+#include "attn/Runtime/Interface.h"
 #include "attn/Target/ChipInfo.h"
 #include "attn/Target/Compiler.h"
 #include "mlir/InitAllDialects.h"
@@ -135,6 +136,7 @@ struct Options {
 
 static int compile(ModuleOp module, const Options &opts) {
   opts.tuning.apply(module, *llvm::cantFail(lookupChip(opts.chip)));
+  auto entries = ::attn::rt::describeEntries(module, opts.entry, opts.chip);
   PassManager pm(module.getContext());
   if (failed(applyPassManagerCLOptions(pm)))
     return 1;
@@ -187,6 +189,8 @@ static int compile(ModuleOp module, const Options &opts) {
     auto manifest = buildManifest(*function, opts.chip, *info);
     if (failed(manifest))
       return 1;
+    ::attn::rt::adoptInterface(*manifest,
+                               entries[function->getSymName()].interface);
     llvm::raw_string_ostream os(manifestText);
     manifest->print(os);
     outputs.push_back({opts.manifest, manifestText});

@@ -133,6 +133,15 @@ TEST_F(LaunchTest, WantsEveryBuffer) {
             "buffer 'lse': expects the output 2x200 (f32), but got none");
 }
 
+TEST_F(LaunchTest, WantsMultiples) {
+  using manifest::SizeExpr;
+  manifest.multiples = {{SizeExpr::dim("S"), SizeExpr::dim("B")}};
+  EXPECT_EQ(getError(), "no error");
+  manifest.multiples = {{SizeExpr::dim("B"), SizeExpr::dim("S")}};
+  EXPECT_EQ(getError(), "expects the number of query heads to be a multiple of "
+                        "that of key and value heads, but got 2 and 200");
+}
+
 TEST_F(LaunchTest, WantsMemory) {
   get("lse").address = 0;
   EXPECT_EQ(getError(), "buffer 'lse': expects an address of the output 2x200 "

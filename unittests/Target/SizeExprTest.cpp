@@ -139,6 +139,20 @@ TEST(SizeExprTest, BuildersFold) {
   EXPECT_EQ(SizeExpr::min(SizeExpr::max(3, 5), 4).getConstant(), 4);
 }
 
+TEST(SizeExprTest, Substitute) {
+  Expected<SizeExpr> expr = SizeExpr::parse("max(Sq - 1, ceildiv(B, 8)) * Hq");
+  ASSERT_TRUE(bool(expr));
+  EXPECT_EQ(expr->substitute({{"B", SizeExpr::dim("N")}}).str(),
+            "max(Sq - 1, ceildiv(N, 8)) * Hq");
+  EXPECT_EQ(expr->substitute({{"B", 16}, {"Sq", 4}, {"Hq", 2}}).getConstant(),
+            6);
+  // Once: names in what is put in stay.
+  EXPECT_EQ(SizeExpr::dim("B")
+                .substitute({{"B", SizeExpr::add(SizeExpr::dim("B"), 1)}})
+                .str(),
+            "B + 1");
+}
+
 TEST(SizeExprTest, Queries) {
   EXPECT_EQ(SizeExpr::dim("q_stride.0").getDim(), StringRef("q_stride.0"));
   EXPECT_EQ(SizeExpr::add(SizeExpr::dim("B"), 1).getDim(), std::nullopt);

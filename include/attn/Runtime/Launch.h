@@ -55,7 +55,8 @@ llvm::Expected<manifest::DimMap> inferDims(const manifest::Manifest &manifest,
 /// Checks everything and packs the arguments of all launches in order, without
 /// those whose grid is empty. Beyond `inferDims`: every buffer of the manifest
 /// has an operand, with an address if it has elements, which is a multiple of
-/// the buffer's alignment; grids are what a device can count. `kernel`, unless
+/// the buffer's alignment; head counts are multiples; grids are what a device
+/// can count. `kernel`, unless
 /// empty, leaves only its launches. The result refers to `manifest`.
 llvm::Expected<std::vector<PreparedLaunch>>
 prepareLaunches(const manifest::Manifest &manifest,

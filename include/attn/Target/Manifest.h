@@ -26,10 +26,13 @@
 //        {"name": "rows", "kind": "i64", "offset": 8, "size": 8,
 //         "value": "Sq"}]}],
 //   "launches": [
-//     {"kernel": "attention_kernel", "grid": ["ceildiv(Sq, 256)", 8, "B"]}]
+//     {"kernel": "attention_kernel", "grid": ["ceildiv(Sq, 256)", 8, "B"]}],
+//   "multiples": [["Hq", "Hk"]],
+//   "contents": [{"kind": "length", "buffer": "seqlens_kv", "limit": "Skv"}]
 // }
 //
-// Fields this version does not know are ignored. This library needs LLVM only.
+// The last two are optional. Fields this version does not know are ignored.
+// This library needs LLVM only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -138,6 +141,42 @@ struct Launch {
   std::array<SizeExpr, 3> grid = {1, 1, 1};
 };
 
+/// Size `lhs` has to be a multiple of `rhs`: query heads of key heads.
+struct Multiple {
+  SizeExpr lhs, rhs;
+};
+
+/// What the numbers in a buffer of integers may be.
+struct Contents {
+  enum class Kind {
+    /// Lengths: 0 to `limit`.
+    Length,
+    /// Where packed sequences begin: from 0 on, not falling, to `limit`. No
+    /// sequence is longer than any of `longest`.
+    Cumulative,
+    /// Pages: 0 to `limit` - 1, those that `lengths` with `pageSize` uses. No
+    /// length is beyond the row of pages or any of `longest`.
+    Page,
+  };
+  Kind kind = Kind::Length;
+  std::string buffer;
+  SizeExpr limit;
+  std::vector<SizeExpr> longest;
+  std::string lengths;
+  int64_t pageSize = 0;
+};
+llvm::StringRef stringify(Contents::Kind kind);
+std::optional<Contents::Kind> symbolizeContentsKind(llvm::StringRef name);
+
+/// A buffer of integers, read. Elements are in C order.
+struct Integers {
+  llvm::SmallVector<int64_t> shape;
+  llvm::SmallVector<int64_t> values;
+};
+/// The numbers in the buffer `name`; nothing where they are not known.
+using IntegersFn =
+    llvm::function_ref<std::optional<Integers>(llvm::StringRef name)>;
+
 /// A buffer with numbers in place of expressions.
 struct ResolvedBuffer {
   const Buffer *buffer = nullptr;
@@ -159,6 +198,11 @@ struct Manifest {
   std::vector<Buffer> buffers;
   std::vector<Kernel> kernels;
   std::vector<Launch> launches;
+  /// What has to hold beyond shapes, for a launcher to check. Kernels limit
+  /// what `contents` speaks of to their buffers and never count on it;
+  /// `multiples` they do count on.
+  std::vector<Multiple> multiples;
+  std::vector<Contents> contents;
 
   /// Reads JSON text and validates. Errors are one line that starts with the
   /// path of the field: "kernels[0].args[2].offset: expects ...".
@@ -183,6 +227,11 @@ struct Manifest {
   /// name among strides then becomes the contiguous stride.
   llvm::Expected<DimMap>
   inferDims(const llvm::StringMap<llvm::SmallVector<int64_t>> &shapes) const;
+
+  /// Fails unless `multiples` hold for `dims`, which has all names.
+  llvm::Error checkMultiples(const DimMap &dims) const;
+  /// Fails where `contents` does not hold, as far as `read` gives buffers.
+  llvm::Error checkContents(const DimMap &dims, IntegersFn read) const;
 };
 
 //===----------------------------------------------------------------------===//

@@ -65,6 +65,9 @@ public:
   /// Appends the names used, each once, in order of appearance.
   void getDims(llvm::SmallVectorImpl<llvm::StringRef> &names) const;
 
+  /// The same with expressions in the place of the dimensions `names` has.
+  SizeExpr substitute(const llvm::StringMap<SizeExpr> &names) const;
+
   /// The value for `dims`. Fails on a missing dimension, on overflow of 64
   /// signed bits, and on a ceildiv by zero or a negative number.
   llvm::Expected<int64_t> evaluate(const DimMap &dims) const;
