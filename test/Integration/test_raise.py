@@ -176,7 +176,7 @@ KEPT = {
     "maximum of something else": ({}, {}, "not the maximum of the scores"),
     "other sum": ({}, {}, "not the sum of their exponentials"),
     "sum from 1": ({}, {}, "no sum over the keys"),
-    "exp2": ({}, {}, ""),
+    "exp2": ({}, {}, "not exponentials divided by their sum"),
     "dropout": ({}, {}, "not exponentials divided by their sum"),
     "transposed weights": ({}, {"lengths": (16, 16)}, "not the sum of their exponentials"),
     "scale a column": ({}, {}, ""),

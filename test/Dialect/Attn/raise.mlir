@@ -104,6 +104,38 @@ func.func @rows(%q: tensor<16x16xf32>) -> tensor<16x16xf32> {
 
 // -----
 
+// REMARK: not raised: the weighted sum does not start from zero
+// CHECK-LABEL: func @output_is_added
+// CHECK-NOT: attn.attention
+func.func @output_is_added(%q: tensor<16x16xf32>, %residual: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x16xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %s = linalg.matmul ins(%q, %q : tensor<16x16xf32>, tensor<16x16xf32>) outs(%z : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %p = linalg.softmax dimension(1) ins(%s : tensor<16x16xf32>) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %o = linalg.matmul ins(%p, %q : tensor<16x16xf32>, tensor<16x16xf32>) outs(%residual : tensor<16x16xf32>) -> tensor<16x16xf32>
+  return %o : tensor<16x16xf32>
+}
+
+// -----
+
+// A bias that the product of the scores starts from, and another one.
+// REMARK: not raised: the product of the scores does not start from zero
+// CHECK-LABEL: func @scores_are_added
+// CHECK-NOT: attn.attention
+func.func @scores_are_added(%q: tensor<16x16xf32>, %bias: tensor<16x16xf32>, %other: tensor<16x16xf32>) -> tensor<16x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x16xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %s = linalg.matmul ins(%q, %q : tensor<16x16xf32>, tensor<16x16xf32>) outs(%bias : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %t = arith.addf %s, %other : tensor<16x16xf32>
+  %p = linalg.softmax dimension(1) ins(%t : tensor<16x16xf32>) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %o = linalg.matmul ins(%p, %q : tensor<16x16xf32>, tensor<16x16xf32>) outs(%z : tensor<16x16xf32>) -> tensor<16x16xf32>
+  return %o : tensor<16x16xf32>
+}
+
+// -----
+
 #map4 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 #row = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
 #kept = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, 0)>

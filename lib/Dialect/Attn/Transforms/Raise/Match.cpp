@@ -74,9 +74,8 @@ std::optional<Contraction> attn::matchContraction(Operation *op,
                 b = getArgument(product->getOperand(1));
   if (!a || !b || a == b || a.getArgNumber() > 1 || b.getArgNumber() > 1)
     return std::nullopt;
-  if (getNumber(readInit(linalgOp, 0, reader)) != 0.0)
-    return std::nullopt;
-  return Contraction{linalgOp, *sumLoop};
+  bool fromZero = getNumber(readInit(linalgOp, 0, reader)) == 0.0;
+  return Contraction{linalgOp, *sumLoop, fromZero};
 }
 
 /// The element that a reduction over `reduced` takes at a leaf; null if the
@@ -191,12 +190,12 @@ static const Expr *matchQuotient(const Expr *expr, const Expr *&dividend) {
   return nullptr;
 }
 
-/// Whether exp occurs, without which nothing looks like a softmax.
+/// Whether exp or exp2 occurs, without which nothing looks like a softmax.
 static bool hasExponential(const Expr *expr) {
   if (expr->kind == Expr::Leaf &&
       expr->value.getDefiningOp<linalg::SoftmaxOp>())
     return true;
-  return applies<math::ExpOp>(expr) ||
+  return applies<math::ExpOp, math::Exp2Op>(expr) ||
          llvm::any_of(expr->operands, hasExponential);
 }
 
@@ -331,6 +330,8 @@ LogicalResult Match::run(const Contraction &product) {
     const Expr *expr = reader.read(weights->get(), *at);
     if (!hasExponential(stripCasts(expr)))
       continue;
+    if (!product.fromZero)
+      return fail("the weighted sum does not start from zero");
     if (columns.size() != 1 || rows.empty())
       return fail("the weighted sum is not one of rows of values");
     // A loop over heads that share their values is one of the weights alone

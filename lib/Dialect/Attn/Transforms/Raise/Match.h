@@ -13,10 +13,11 @@
 
 namespace mlir::attn {
 
-/// A sum over one loop of products of two operands, from zero.
+/// A sum over one loop of products of two operands.
 struct Contraction {
   linalg::LinalgOp op;
   unsigned sumLoop;
+  bool fromZero; ///< not added to what the destination held
 };
 
 /// `op` as a contraction, if it is one.

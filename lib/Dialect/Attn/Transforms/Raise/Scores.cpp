@@ -167,6 +167,8 @@ LogicalResult Match::matchProduct(const Expr *leaf) {
   auto product = matchContraction(leaf->value.getDefiningOp(), reader);
   if (!product)
     return fail("scores are no product of two tensors");
+  if (!product->fromZero)
+    return fail("the product of the scores does not start from zero");
   linalg::LinalgOp op = product->op;
   int64_t size = op.getStaticLoopRanges()[product->sumLoop];
   inner = reader.addLoop(size);
