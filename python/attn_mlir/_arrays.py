@@ -33,6 +33,27 @@ def namespace_of(name: str, x: Any) -> Numpy | Torch:
     raise ValueError(f"{name}: expects a NumPy array or a torch tensor, got {type(x).__name__}")
 
 
+class _Elements:
+    """Where an array's elements are, as NumPy wants to know it; nothing is read there."""
+
+    def __init__(self, address: int, shape: Any, strides: Any, itemsize: int):
+        self.__array_interface__ = {
+            "version": 3,
+            "data": (address, True),
+            "shape": tuple(shape),
+            "strides": tuple(stride * itemsize for stride in strides),
+            "typestr": f"|V{itemsize}",
+        }
+
+
+def share_memory(a: Any, b: Any) -> bool:
+    """Whether an element of one lies in the other. Interleaved views share none."""
+    try:
+        return np.shares_memory(a, b, max_work=10**6)
+    except RuntimeError:  # TooHardError, which each NumPy keeps in another place
+        return True  # their ranges do
+
+
 class Numpy:
     """Operations on NumPy arrays."""
 
@@ -67,6 +88,10 @@ class Numpy:
 
     def address(self, x: Any) -> int:
         return x.ctypes.data
+
+    def memory(self, x: Any) -> Any:
+        """What `share_memory` takes."""
+        return x
 
     def contiguous(self, x: Any) -> Any:
         return np.ascontiguousarray(x) if x.ndim else x.copy()
@@ -148,6 +173,10 @@ class Torch:
 
     def address(self, x: Any) -> int:
         return x.data_ptr()
+
+    def memory(self, x: Any) -> Any:
+        """What `share_memory` takes."""
+        return np.asarray(_Elements(x.data_ptr(), x.shape, x.stride(), x.element_size()))
 
     def contiguous(self, x: Any) -> Any:
         return x.contiguous()

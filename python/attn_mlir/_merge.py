@@ -7,7 +7,7 @@ from typing import Any, Sequence
 
 from . import _program
 from ._arrays import FLOATS, Torch, namespace_of
-from ._problem import _one_of, _show
+from ._problem import _one_of, _show, check_own_memory
 
 
 def merge_states(
@@ -32,7 +32,7 @@ def merge_states(
         float32 first, so that it is not rounded at every step.
       lse_base: the base of all LSEs, "e" or "two".
       out, lse: where to write the results; they may be arrays of the first state, to merge
-        into it in place.
+        into it in place, but must not overlap with each other.
 
     Returns:
       (O, LSE) of the union of the keys, O in the type of the states.
@@ -69,6 +69,7 @@ def merge_states(
                 f"{_show(wanted[1])}, got {type(x).__name__} of {getattr(x, 'dtype', '?')} "
                 f"{_show(getattr(x, 'shape', ()))}"
             )
+    check_own_memory(space, {"out": out, "lse": lse}, {})
     if isinstance(space, Torch):
         from . import pytorch
 

@@ -9,7 +9,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from ._arrays import FLOATS, Numpy, Torch, is_array, namespace_of
+from ._arrays import FLOATS, Numpy, Torch, is_array, namespace_of, share_memory
 
 LAYOUTS = {
     "bhsd": {"q": "B Hq Sq D", "k": "B Hk Skv D", "v": "B Hv Skv Dv", "out": "B Hq Sq Dv"},
@@ -148,6 +148,24 @@ class Problem:
         self.lse = None
         if self.has_lse:
             self.lse = self._add_output("lse", lse, "f32", self.lse_letters)
+        if out is not None or lse is not None:
+            arrays = {
+                "q": q,
+                "k": k,
+                "v": v,
+                "bias": bias,
+                "mask": mask,
+                "alibi_slopes": alibi_slopes,
+                "sink": sink,
+                "seqlens_q": seqlens_q,
+                "seqlens_kv": seqlens_kv,
+                "cu_seqlens_q": cu_seqlens_q,
+                "cu_seqlens_kv": cu_seqlens_kv,
+                "q_offset": q_offset,
+                "kv_offset": kv_offset,
+                "block_table": block_table,
+            }
+            check_own_memory(self.namespace, {"out": out, "lse": lse}, arrays)
 
     # ------------------------------------------------------------------
     # Sizes
@@ -509,6 +527,22 @@ class Problem:
         return json.dumps(
             {"op": "attention", "operands": operands, "options": self.options}, sort_keys=True
         )
+
+
+def check_own_memory(
+    namespace: Numpy | Torch, outputs: dict[str, Any], inputs: dict[str, Any]
+) -> None:
+    """Refuses an output with an element in an input or in another output."""
+    inputs = {name: x for name, x in inputs.items() if namespace.owns(x)}
+    for name, output in outputs.items():
+        if output is None:
+            continue
+        for other, x in inputs.items():
+            if share_memory(namespace.memory(output), namespace.memory(x)):
+                raise ValueError(
+                    f"{name}: expects memory of its own, got an array that overlaps with {other}"
+                )
+        inputs[name] = output
 
 
 def _kind(x: Any) -> str:

@@ -486,8 +486,8 @@ def scaled_dot_product_attention(
     for name, x in (("query", query), ("key", key), ("value", value)):
         if not isinstance(x, Tensor):
             raise ValueError(f"{name}: expects a torch tensor, got {type(x).__name__}")
-    if query.dim() < 2:
-        raise ValueError(f"query: expects 2 dimensions or more, got {query.dim()}")
+        if x.dim() < 2:
+            raise ValueError(f"{name}: expects 2 dimensions or more, got {x.dim()}")
     lead = query.shape[:-2]
 
     def as_bhsd(x: Tensor) -> Tensor:
@@ -504,14 +504,23 @@ def scaled_dot_product_attention(
         )
     options: dict[str, Any] = {}
     if attn_mask is not None:
+        if not isinstance(attn_mask, Tensor):
+            raise ValueError(f"attn_mask: expects a torch tensor, got {type(attn_mask).__name__}")
+        if attn_mask.dtype != torch.bool and not attn_mask.is_floating_point():
+            raise ValueError(
+                f"attn_mask: expects elements of bool or floats, got {attn_mask.dtype}"
+            )
+        wanted = (*lead, query.shape[-2], key.shape[-2])
+        try:
+            whole = attn_mask.expand(wanted)
+        except RuntimeError:
+            raise ValueError(
+                f"attn_mask: expects a shape that broadcasts to {list(wanted)}, got "
+                f"{list(attn_mask.shape)}"
+            ) from None
+        # Four dims are taken as they are, with those that broadcast.
         if query.dim() != 4:
-            try:
-                attn_mask = as_bhsd(attn_mask.expand(*lead, *attn_mask.shape[-2:]))
-            except RuntimeError:
-                raise ValueError(
-                    f"attn_mask: expects a shape that broadcasts to {[*lead, 'L', 'S']}, got "
-                    f"{list(attn_mask.shape)}"
-                ) from None
+            attn_mask = as_bhsd(whole)
         options["mask" if attn_mask.dtype == torch.bool else "bias"] = attn_mask
     out = attention(
         q,

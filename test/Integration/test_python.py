@@ -152,6 +152,29 @@ def test_preallocated_outputs():
     assert np.isnan(strided[..., 16:]).all() and np.isnan(inner[..., 1::2]).all()
 
 
+def test_outputs_have_memory_of_their_own():
+    q, k, v = inputs(hk=4)
+    bias = normal(2, 4, 9, 13)
+    with pytest.raises(ValueError, match="out: expects memory of its own, .* overlaps with q"):
+        attn_mlir.attention(q, k, v, out=q)
+    with pytest.raises(ValueError, match="out: .* overlaps with v"):
+        attn_mlir.attention(q, k, v, out=v[:, :, 4:])
+    with pytest.raises(ValueError, match="lse: .* overlaps with bias"):
+        attn_mlir.attention(q, k, v, bias=bias, lse=bias[..., 5], return_lse=True)
+    with pytest.raises(ValueError, match="lse: .* overlaps with out"):
+        out = np.empty_like(q)
+        attn_mlir.attention(q, k, v, out=out, lse=out[..., 3], return_lse=True)
+    with pytest.raises(ValueError, match="lse: .* overlaps with out"):
+        state = attn_mlir.attention(q, k, v, return_lse=True)
+        attn_mlir.merge_states([state], out=state[0], lse=state[0][..., 3])
+    # Elements of one buffer, side by side.
+    shared = np.full((2, 9, 2, 4, 16), np.nan, np.float32)
+    shared[:, :, 0] = q.transpose(0, 2, 1, 3)
+    out = shared[:, :, 1].transpose(0, 2, 1, 3)
+    attn_mlir.attention(shared[:, :, 0].transpose(0, 2, 1, 3), k, v, out=out)
+    compare.assert_same_bits(out, attn_mlir.attention(q, k, v))
+
+
 @pytest.mark.parametrize("chip", ["gfx942", "gfx950"])
 def test_the_emulator(chip, optimized):
     arrays = inputs(dtype=np.float16, sq=33, skv=70, d=64)

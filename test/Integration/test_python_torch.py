@@ -46,6 +46,22 @@ def test_bf16_views_and_outputs():
     assert same_bits(out, expected) and same_bits(lse, expected_lse)
 
 
+def test_outputs_have_memory_of_their_own():
+    q, k, v = inputs(torch.bfloat16)
+    for x in (q, q.transpose(1, 2).contiguous().transpose(1, 2)):
+        with pytest.raises(ValueError, match="out: .* overlaps with q"):
+            attn_mlir.attention(x, k, v, out=x)
+    with pytest.raises(ValueError, match="lse: .* overlaps with out"):
+        out = torch.empty(2, 4, 9, 16)
+        attn_mlir.attention(*inputs(), out=out, lse=out[..., 3], return_lse=True)
+    # Of one storage, and of one range of addresses, but of other elements.
+    shared = torch.full((2, 9, 2, 4, 16), torch.nan, dtype=torch.bfloat16)
+    shared[:, :, 0] = q.transpose(1, 2)
+    out = shared[:, :, 1].transpose(1, 2)
+    attn_mlir.attention(shared[:, :, 0].transpose(1, 2), k, v, out=out)
+    assert same_bits(out, attn_mlir.attention(q, k, v))
+
+
 def test_lengths_and_offsets_as_numbers_lists_and_tensors():
     q, k, v = inputs()
     many = torch.tensor([11, 11])
@@ -269,10 +285,10 @@ def test_scaled_dot_product_attention(options):
 @pytest.mark.parametrize("lead", [(), (3,), (2, 3, 4)], ids=str)
 def test_scaled_dot_product_attention_of_other_ranks(lead):
     q, k, v = torch.randn(*lead, 5, 8), torch.randn(*lead, 6, 8), torch.randn(*lead, 6, 8)
-    mask = torch.rand(5, 6) > 0.3
-    got = attn_torch.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-    expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-    torch.testing.assert_close(got, expected, atol=1e-5, rtol=1e-5)
+    for mask in (torch.rand(5, 6) > 0.3, torch.randn(6)):
+        got = attn_torch.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        expected = F.scaled_dot_product_attention(q, k, v, attn_mask=mask.expand(5, 6))
+        torch.testing.assert_close(got, expected, atol=1e-5, rtol=1e-5)
 
 
 def test_flash_attn_func():
@@ -298,8 +314,19 @@ def test_adapters_refuse_what_they_lack():
         attn_torch.flash_attn_func(q, k, v, window_size=5)
     with pytest.raises(ValueError, match="query: expects a torch tensor, got ndarray"):
         attn_torch.scaled_dot_product_attention(q.numpy(), k, v)
-    with pytest.raises(ValueError, match=r"attn_mask: expects a shape that broadcasts to \[4, 'L'"):
-        attn_torch.scaled_dot_product_attention(q[0], q[0], q[0], torch.ones(5, 9, 9))
+    for mask in (torch.ones(5, 9, 9), torch.ones(4), torch.ones(1, 4, 9, 9)):
+        with pytest.raises(
+            ValueError, match=r"attn_mask: expects a shape that broadcasts to \[4, 9, 9\], got"
+        ):
+            attn_torch.scaled_dot_product_attention(q[0], q[0], q[0], mask)
+    with pytest.raises(ValueError, match=r"attn_mask: .* broadcasts to \[2, 4, 9, 9\], got \[9, 8\]"):
+        attn_torch.scaled_dot_product_attention(q, q, q, torch.ones(9, 8))
+    with pytest.raises(ValueError, match="attn_mask: expects elements of bool or floats, got torch.int"):
+        attn_torch.scaled_dot_product_attention(q, q, q, torch.ones(9, 9, dtype=torch.int8))
+    with pytest.raises(ValueError, match="attn_mask: expects a torch tensor, got list"):
+        attn_torch.scaled_dot_product_attention(q, q, q, [True])
+    with pytest.raises(ValueError, match="key: expects 2 dimensions or more, got 1"):
+        attn_torch.scaled_dot_product_attention(q, k[0, 0, 0], v)
     with pytest.raises(ValueError, match="key: expects 4 heads, as query has"):
         attn_torch.scaled_dot_product_attention(q, k, v)
     with pytest.raises(ValueError, match="attn_mask: expects None with is_causal=True"):
