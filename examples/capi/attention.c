@@ -1,6 +1,6 @@
 /* Attention with LSE through the C API: compile, launch, check the numbers.
  *
- * usage: attention cpu | hip | emulator gfx942|gfx950
+ * usage: attention [cpu | hip | emulator gfx942|gfx950]
  *
  * Every score is 0, so row i of the 3 queries averages the values 0 .. i + 2 of
  * the keys it sees, and its LSE is ln(i + 3). */
@@ -21,6 +21,17 @@ static void check(attnResult result) {
   exit(1);
 }
 
+static attnDeviceKind parseDevice(const char *name) {
+  if (strcmp(name, "cpu") == 0)
+    return ATTN_DEVICE_CPU;
+  if (strcmp(name, "emulator") == 0)
+    return ATTN_DEVICE_EMULATOR;
+  if (strcmp(name, "hip") == 0)
+    return ATTN_DEVICE_HIP;
+  fprintf(stderr, "error: expects cpu, emulator or hip, but got '%s'\n", name);
+  exit(1);
+}
+
 /* Rows are `pitch` elements apart. */
 static float output[heads][queries][width + 8], lse[heads][queries];
 static float query[heads][queries][width], key[heads][keys][width],
@@ -37,10 +48,7 @@ int main(int argc, char **argv) {
       "               \"strides\": [null, null, null, 1]},"
       "  \"lse\": {\"dtype\": \"f32\", \"shape\": [1, 2, null]}},"
       " \"options\": {\"causal\": true}}";
-  const char *name = argc > 1 ? argv[1] : "cpu";
-  attnDeviceKind kind = strcmp(name, "hip") == 0        ? ATTN_DEVICE_HIP
-                        : strcmp(name, "emulator") == 0 ? ATTN_DEVICE_EMULATOR
-                                                        : ATTN_DEVICE_CPU;
+  const attnDeviceKind kind = parseDevice(argc > 1 ? argv[1] : "cpu");
   attnDeviceOptions deviceOptions = {sizeof(deviceOptions), 0, NULL, 0};
   attnCompileOptions options = {sizeof(options), NULL, NULL, 3};
   attnProgram program;

@@ -48,10 +48,11 @@ ATTN_C_API attnResult attnCompile(const char *text, size_t size,
  * `op` is "attention" or "merge_states". Operands are called as the clauses of
  * the op (docs/Dialect.md), its query, key and value q, k and v; the states of
  * a merge o0, lse0, o1, lse1, and so on. `null` is a size or stride known at
- * run time; without `strides` the operand is contiguous; an empty shape is a
- * scalar. Without `lse` there is no LSE. `dtype` is a name of MLIR; options are
- * the op's attributes: numbers, true or false, names as strings. The function
- * is called `attention` or `merge_states`, its arguments as the operands. */
+ * run time, others are numbers up to 2^59, and no operand spans more elements;
+ * without `strides` the operand is contiguous; an empty shape is a scalar.
+ * Without `lse` there is no LSE. `dtype` is a name of MLIR; options are the
+ * op's attributes: numbers, true or false, names as strings. The function is
+ * called `attention` or `merge_states`, its arguments as the operands. */
 ATTN_C_API attnResult attnDescribe(const char *json, size_t size,
                                    attnBlob *text);
 
@@ -80,7 +81,8 @@ ATTN_C_API const char *attnProgramGetManifest(attnProgram program);
  * and result of the function. These are what attnKernelLaunch wants. Equal
  * names of dimensions have to be equal sizes. */
 ATTN_C_API const char *attnProgramGetInterface(attnProgram program);
-/** The code object (.hsaco), or for "cpu" a relocatable ELF object. */
+/** The code object (.hsaco), or for "cpu" a relocatable ELF object. `size` may
+ * be NULL. */
 ATTN_C_API const char *attnProgramGetCode(attnProgram program, size_t *size);
 
 /** The module after every pass that changed it, and the assembly: a JSON array

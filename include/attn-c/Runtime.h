@@ -51,6 +51,7 @@ ATTN_C_API attnResult attnDeviceCreate(attnDeviceKind kind,
                                        const attnDeviceOptions *options,
                                        attnDevice *device);
 ATTN_C_API void attnDeviceDestroy(attnDevice device);
+/** ATTN_DEVICE_CPU for NULL too. */
 ATTN_C_API attnDeviceKind attnDeviceGetKind(attnDevice device);
 /** The target to compile for: "cpu" or a chip; "" for the emulator, which takes
  * any chip. Lives as long as the device. */
@@ -70,7 +71,7 @@ ATTN_C_API void attnKernelDestroy(attnKernel kernel);
 
 /** Memory of the caller, seen as a strided array. */
 typedef struct attnBuffer {
-  /** As in attnProgramGetInterface. */
+  /** As in attnProgramGetInterface; not NULL. */
   const char *name;
   /** Element (0, 0, ...): memory of the GPU for ATTN_DEVICE_HIP (unless
    * `hostMemory`), but for scalars, and of this process for the others. */

@@ -10,7 +10,12 @@
 /* What all of the C API shares. No function throws, prints or exits; all may be
  * called from any thread, also with the same handle, as long as no thread
  * destroys it. Handles are destroyed by their Destroy function, which takes
- * NULL too. */
+ * NULL too.
+ *
+ * NULL for a handle, text or output is ATTN_INVALID_ARGUMENT, with its name, of
+ * a function that returns an attnResult. One that reads a handle gives "" or 0
+ * for NULL. Where NULL means something else the function or field says so.
+ * Strings end with a zero byte; bytes with a size need none. */
 
 #ifndef ATTN_C_SUPPORT_H
 #define ATTN_C_SUPPORT_H

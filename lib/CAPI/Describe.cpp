@@ -10,6 +10,7 @@
 #include "attn/Target/ParseJSON.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include <cmath>
@@ -62,16 +63,42 @@ static bool isWord(StringRef text) {
          !isDigit(text.front());
 }
 
-static Expected<std::string> printSize(StringRef name, StringRef what,
-                                       const json::Value &value) {
-  if (value.getAsNull())
-    return std::string("?");
-  std::optional<int64_t> size = value.getAsInteger();
-  if (!size || *size < 0)
-    return createStringError(formatv("operands.{0}.{1}: expects null or "
-                                     "integers from 0, but got {2}",
-                                     name, what, value));
-  return std::to_string(*size);
+/// Elements an operand may span: all bytes have an offset of 63 bits, whatever
+/// the type. More would wrap around in the strides of its memref.
+static constexpr int64_t mostElements = int64_t(1) << 59;
+
+/// Sizes or strides; nothing for those known at run time.
+static Expected<SmallVector<std::optional<int64_t>>>
+readNumbers(StringRef name, StringRef what, const json::Array &list) {
+  SmallVector<std::optional<int64_t>> numbers;
+  for (const json::Value &value : list) {
+    std::optional<int64_t> number = value.getAsInteger();
+    if (!value.getAsNull() &&
+        (!number || *number < 0 || *number > mostElements))
+      return createStringError(formatv("operands.{0}.{1}: expects null or "
+                                       "integers from 0 to 2^59, but got {2}",
+                                       name, what, value));
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+/// Whether the operand spans no more than `mostElements`, as far as is known.
+/// Without `strides` it is contiguous.
+static bool isAddressable(ArrayRef<std::optional<int64_t>> shape,
+                          ArrayRef<std::optional<int64_t>> strides) {
+  int64_t span = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    // Of an unknown size there is one element at least, or nothing at all.
+    int64_t size = std::max<int64_t>(shape[i].value_or(1), 1);
+    std::optional<int64_t> next =
+        strides.empty() ? checkedMul(span, size)
+                        : checkedMulAdd(size - 1, strides[i].value_or(0), span);
+    if (!next || *next > mostElements)
+      return false;
+    span = *next;
+  }
+  return true;
 }
 
 Expected<std::string> Describer::readType(StringRef name,
@@ -87,28 +114,37 @@ Expected<std::string> Describer::readType(StringRef name,
         formatv("operands.{0}.shape: expects an array", name));
   if (shape->empty())
     return dtype->str();
-  std::string sizes, strides;
-  for (const json::Value &value : *shape) {
-    Expected<std::string> size = printSize(name, "shape", value);
-    if (!size)
-      return size.takeError();
-    sizes += *size + "x";
-  }
+  auto sizes = readNumbers(name, "shape", *shape);
+  if (!sizes)
+    return sizes.takeError();
+  SmallVector<std::optional<int64_t>> strides;
   const json::Value *layout = operand.get("strides");
-  if (!layout || layout->getAsNull())
-    return formatv("memref<{0}{1}>", sizes, *dtype).str();
-  const json::Array *list = layout->getAsArray();
-  if (!list || list->size() != shape->size())
-    return createStringError(formatv(
-        "operands.{0}.strides: expects an array of {1}", name, shape->size()));
-  for (const json::Value &value : *list) {
-    Expected<std::string> stride = printSize(name, "strides", value);
-    if (!stride)
-      return stride.takeError();
-    strides += (strides.empty() ? "" : ", ") + *stride;
+  if (layout && !layout->getAsNull()) {
+    const json::Array *list = layout->getAsArray();
+    if (!list || list->size() != shape->size())
+      return createStringError(
+          formatv("operands.{0}.strides: expects an array of {1}", name,
+                  shape->size()));
+    if (Error error = readNumbers(name, "strides", *list).moveInto(strides))
+      return std::move(error);
   }
-  return formatv("memref<{0}{1}, strided<[{2}]>>", sizes, *dtype, strides)
-      .str();
+  if (!isAddressable(*sizes, strides))
+    return createStringError(
+        formatv("operands.{0}: expects to span at most 2^59 elements, but got "
+                "shape {1}{2}",
+                name, json::Value(json::Array(*shape)),
+                strides.empty() ? std::string()
+                                : formatv(" and strides {0}", *layout).str()));
+  auto print = [](std::optional<int64_t> number) {
+    return number ? std::to_string(*number) : "?";
+  };
+  std::string text = "memref<";
+  for (std::optional<int64_t> size : *sizes)
+    text += print(size) + "x";
+  text += *dtype;
+  if (!strides.empty())
+    text += ", strided<[" + llvm::join(map_range(strides, print), ", ") + "]>";
+  return text + ">";
 }
 
 Error Describer::readOperands() {
@@ -292,6 +328,8 @@ Expected<std::string> describe(StringRef text) {
 using namespace attn::capi;
 
 attnResult attnDescribe(const char *json, size_t size, attnBlob *text) {
+  if (Error error = refuseNull({{"json", json}, {"text", text}}))
+    return toResult(std::move(error));
   Expected<std::string> module = describe(StringRef(json, size));
   if (!module)
     return toResult(withCode(ATTN_INVALID_ARGUMENT, module.takeError()));

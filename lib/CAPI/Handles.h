@@ -39,6 +39,14 @@ llvm::Error withCode(attnCode code, llvm::Error error);
 /// NULL for success; the code of errors without one is ATTN_FAILED.
 attnResult toResult(llvm::Error error);
 
+/// An argument by its name in the header.
+struct Pointer {
+  llvm::StringRef name;
+  const void *value;
+};
+/// A mistake of the caller if an argument is NULL.
+llvm::Error refuseNull(std::initializer_list<Pointer> pointers);
+
 attnBlob makeBlob(llvm::StringRef bytes);
 
 /// What every program consists of.

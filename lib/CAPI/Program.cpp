@@ -360,12 +360,16 @@ static attnResult giveProgram(Expected<std::shared_ptr<const Program>> compiled,
 attnResult attnCompile(const char *text, size_t size,
                        const attnCompileOptions *options,
                        attnProgram *program) {
+  if (Error error = refuseNull({{"text", text}, {"program", program}}))
+    return toResult(std::move(error));
   return giveProgram(compileProgram(StringRef(text, size), options), program);
 }
 
 attnResult attnCompileDescription(const char *json, size_t size,
                                   const attnCompileOptions *options,
                                   attnProgram *program) {
+  if (Error error = refuseNull({{"json", json}, {"program", program}}))
+    return toResult(std::move(error));
   Expected<std::string> text = describe(StringRef(json, size));
   if (!text)
     return toResult(withCode(ATTN_INVALID_ARGUMENT, text.takeError()));
@@ -374,32 +378,37 @@ attnResult attnCompileDescription(const char *json, size_t size,
 
 attnResult attnCheckSupport(const char *text, size_t size,
                             const attnCompileOptions *options) {
+  if (Error error = refuseNull({{"text", text}}))
+    return toResult(std::move(error));
   return toResult(checkSupport(StringRef(text, size), options));
 }
 
 void attnProgramDestroy(attnProgram program) { delete program; }
 
 const char *attnProgramGetTarget(attnProgram program) {
-  return program->program->target.c_str();
+  return program ? program->program->target.c_str() : "";
 }
 const char *attnProgramGetEntry(attnProgram program) {
-  return program->program->entry.c_str();
+  return program ? program->program->entry.c_str() : "";
 }
 const char *attnProgramGetSource(attnProgram program) {
-  return program->program->source.c_str();
+  return program ? program->program->source.c_str() : "";
 }
 const char *attnProgramGetManifest(attnProgram program) {
-  return program->program->manifestText.c_str();
+  return program ? program->program->manifestText.c_str() : "";
 }
 const char *attnProgramGetInterface(attnProgram program) {
-  return program->program->interfaceText.c_str();
+  return program ? program->program->interfaceText.c_str() : "";
 }
 const char *attnProgramGetCode(attnProgram program, size_t *size) {
-  *size = program->program->code.size();
-  return program->program->code.data();
+  if (size)
+    *size = program ? program->program->code.size() : 0;
+  return program ? program->program->code.data() : "";
 }
 
 attnResult attnProgramGetStages(attnProgram program, attnBlob *json) {
+  if (Error error = refuseNull({{"program", program}, {"json", json}}))
+    return toResult(std::move(error));
   Expected<std::string> stages = compileStages(*program->program);
   if (!stages)
     return toResult(stages.takeError());
@@ -408,12 +417,16 @@ attnResult attnProgramGetStages(attnProgram program, attnBlob *json) {
 }
 
 attnResult attnProgramSerialize(attnProgram program, attnBlob *blob) {
+  if (Error error = refuseNull({{"program", program}, {"blob", blob}}))
+    return toResult(std::move(error));
   *blob = makeBlob(serialize(*program->program));
   return nullptr;
 }
 
 attnResult attnProgramDeserialize(const char *data, size_t size,
                                   attnProgram *program) {
+  if (Error error = refuseNull({{"data", data}, {"program", program}}))
+    return toResult(std::move(error));
   auto read = deserialize(StringRef(data, size));
   if (!read)
     return toResult(withCode(ATTN_INVALID_ARGUMENT, read.takeError()));

@@ -541,6 +541,8 @@ attnResult attnDeviceIsAvailable(attnDeviceKind kind) {
 attnResult attnDeviceCreate(attnDeviceKind kind,
                             const attnDeviceOptions *options,
                             attnDevice *device) {
+  if (Error error = refuseNull({{"device", device}}))
+    return toResult(std::move(error));
   auto created = createDevice(kind, options);
   if (!created)
     return toResult(created.takeError());
@@ -552,15 +554,18 @@ attnResult attnDeviceCreate(attnDeviceKind kind,
 void attnDeviceDestroy(attnDevice device) { delete device; }
 
 attnDeviceKind attnDeviceGetKind(attnDevice device) {
-  return device->device->getKind();
+  return device ? device->device->getKind() : ATTN_DEVICE_CPU;
 }
 
 const char *attnDeviceGetTarget(attnDevice device) {
-  return device->target.c_str();
+  return device ? device->target.c_str() : "";
 }
 
 attnResult attnKernelLoad(attnDevice device, attnProgram program,
                           attnKernel *kernel) {
+  if (Error error = refuseNull(
+          {{"device", device}, {"program", program}, {"kernel", kernel}}))
+    return toResult(std::move(error));
   const Program &compiled = *program->program;
   bool fits = device->target.empty() ? !compiled.isForCPU()
                                      : compiled.target == device->target;
@@ -581,6 +586,8 @@ void attnKernelDestroy(attnKernel kernel) { delete kernel; }
 
 attnResult attnKernelLaunch(attnKernel kernel, const attnBuffer *buffers,
                             size_t count, void *stream) {
+  if (Error error = refuseNull({{"kernel", kernel}}))
+    return toResult(std::move(error));
   return toResult(withCode(ATTN_INVALID_ARGUMENT,
                            launch(*kernel->kernel, buffers, count, stream)));
 }

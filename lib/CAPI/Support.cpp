@@ -57,6 +57,14 @@ attnResult toResult(Error error) {
   return new attnResultStorage{code, std::move(message)};
 }
 
+Error refuseNull(std::initializer_list<Pointer> pointers) {
+  for (const Pointer &pointer : pointers)
+    if (!pointer.value)
+      return fail(ATTN_INVALID_ARGUMENT,
+                  pointer.name + ": expects an address, but got NULL");
+  return Error::success();
+}
+
 attnBlob makeBlob(StringRef bytes) { return new attnBlobStorage{bytes.str()}; }
 
 std::string getHostName() {
@@ -82,8 +90,10 @@ void attnResultDestroy(attnResult result) { delete result; }
 // Blobs
 //===----------------------------------------------------------------------===//
 
-const char *attnBlobGetData(attnBlob blob) { return blob->bytes.c_str(); }
-size_t attnBlobGetSize(attnBlob blob) { return blob->bytes.size(); }
+const char *attnBlobGetData(attnBlob blob) {
+  return blob ? blob->bytes.c_str() : "";
+}
+size_t attnBlobGetSize(attnBlob blob) { return blob ? blob->bytes.size() : 0; }
 void attnBlobDestroy(attnBlob blob) { delete blob; }
 
 //===----------------------------------------------------------------------===//
@@ -162,6 +172,8 @@ const char *attnGetBuildId() {
 }
 
 attnResult attnGetCapabilities(attnBlob *blob) {
+  if (Error error = refuseNull({{"blob", blob}}))
+    return toResult(std::move(error));
   json::Array devices;
   for (auto [name, kind] : {std::pair("cpu", ATTN_DEVICE_CPU),
                             std::pair("emulator", ATTN_DEVICE_EMULATOR),

@@ -70,12 +70,45 @@ static void testDescriptions(void) {
                  "\"f32> func.func\", \"shape\": [1]}}}",
                  "cpu", &program),
          ATTN_INVALID_ARGUMENT, "operands.q.dtype: expects the name of a type");
-  expect("negative size",
-         compile("{\"op\": \"attention\", \"operands\": {\"q\": {\"dtype\": "
-                 "\"f32\", \"shape\": [-1]}}}",
+  expect(
+      "negative size",
+      compile("{\"op\": \"attention\", \"operands\": {\"q\": {\"dtype\": "
+              "\"f32\", \"shape\": [-1]}}}",
+              "cpu", &program),
+      ATTN_INVALID_ARGUMENT,
+      "operands.q.shape: expects null or integers from 0 to 2^59, but got -1");
+#define HUGE_OPERAND(REST)                                                     \
+  "{\"op\": \"attention\", \"operands\": {\"q\": {\"dtype\": \"f16\", " REST   \
+  "}}}"
+  expect("size of 2^63",
+         compile(HUGE_OPERAND("\"shape\": [9223372036854775808]"), "cpu",
+                 &program),
+         ATTN_INVALID_ARGUMENT,
+         "operands.q.shape: expects null or integers from 0 to 2^59, but got "
+         "9223372036854775808");
+  expect("stride of 2^63 - 1",
+         compile(HUGE_OPERAND("\"shape\": [2, 8], "
+                              "\"strides\": [9223372036854775807, 1]"),
                  "cpu", &program),
          ATTN_INVALID_ARGUMENT,
-         "operands.q.shape: expects null or integers from 0, but got -1");
+         "operands.q.strides: expects null or integers from 0 to 2^59, but got "
+         "9223372036854775807");
+  expect("contiguous, 2^60 elements",
+         compile(HUGE_OPERAND("\"shape\": [1, 1073741824, null, 1073741824]"),
+                 "cpu", &program),
+         ATTN_INVALID_ARGUMENT,
+         "operands.q: expects to span at most 2^59 elements, but got shape "
+         "[1,1073741824,null,1073741824]");
+  expect("strided, 2^60 elements",
+         compile(HUGE_OPERAND("\"shape\": [1, 5], "
+                              "\"strides\": [null, 288230376151711744]"),
+                 "cpu", &program),
+         ATTN_INVALID_ARGUMENT,
+         "but got shape [1,5] and strides [null,288230376151711744]");
+  expect(
+      "as large as can be",
+      compile(HUGE_OPERAND("\"shape\": [576460752303423488]"), "cpu", &program),
+      ATTN_INVALID_ARGUMENT, "operands.k: expects an object");
   expect("no number", compile(DESCRIBE("", "\"scale\": true"), "cpu", &program),
          ATTN_INVALID_ARGUMENT, "");
   expect("refused by the verifier",
@@ -109,6 +142,79 @@ static void testTexts(void) {
   options.structSize = 1;
   expect("no options", attnCompile("module {}", 9, &options, &program),
          ATTN_INVALID_ARGUMENT, "expects options with structSize at least");
+}
+
+static void expectNull(const char *name, attnResult result) {
+  char message[64];
+  snprintf(message, sizeof(message), "%s: expects an address, but got NULL",
+           name);
+  expect(name, result, ATTN_INVALID_ARGUMENT, message);
+}
+
+static void expectEmpty(const char *what, const char *text) {
+  if (text == NULL || *text != 0) {
+    printf("%s of NULL: expects an empty string\n", what);
+    ++failures;
+  }
+}
+
+static void testNull(void) {
+  attnCompileOptions options = {sizeof(options), "cpu", NULL, 0};
+  attnProgram program;
+  attnDevice device;
+  attnKernel kernel;
+  attnBlob blob;
+  size_t size = 1;
+  expectNull("text", attnCompile(NULL, 0, &options, &program));
+  expectNull("program", attnCompile("module {}", 9, &options, NULL));
+  expectNull("json", attnCompileDescription(NULL, 0, &options, &program));
+  expectNull("program", attnCompileDescription("{}", 2, &options, NULL));
+  expectNull("json", attnDescribe(NULL, 0, &blob));
+  expectNull("text", attnDescribe("{}", 2, NULL));
+  expectNull("text", attnCheckSupport(NULL, 0, &options));
+  expect("no options", attnCheckSupport("module {}", 9, NULL),
+         ATTN_INVALID_ARGUMENT, "expects options with structSize at least");
+  expectNull("data", attnProgramDeserialize(NULL, 0, &program));
+  expectNull("program", attnProgramDeserialize("", 0, NULL));
+  expectNull("program", attnProgramGetStages(NULL, &blob));
+  expectNull("program", attnProgramSerialize(NULL, &blob));
+  expectNull("blob", attnGetCapabilities(NULL));
+  expectNull("device", attnDeviceCreate(ATTN_DEVICE_CPU, NULL, NULL));
+  expect("device", attnDeviceCreate(ATTN_DEVICE_CPU, NULL, &device),
+         ATTN_SUCCESS, "");
+  expect("compile", compile(DESCRIBE("", ""), "cpu", &program), ATTN_SUCCESS,
+         "");
+  expectNull("device", attnKernelLoad(NULL, program, &kernel));
+  expectNull("program", attnKernelLoad(device, NULL, &kernel));
+  expectNull("kernel", attnKernelLoad(device, program, NULL));
+  expectNull("kernel", attnKernelLaunch(NULL, NULL, 0, NULL));
+  expectNull("json", attnProgramGetStages(program, NULL));
+  expectNull("blob", attnProgramSerialize(program, NULL));
+  if (attnProgramGetCode(program, NULL) == NULL) {
+    printf("code without its size: expects an address\n");
+    ++failures;
+  }
+  attnProgramDestroy(program);
+  attnDeviceDestroy(device);
+
+  options.target = NULL;
+  expect("no target", attnCheckSupport("module {}", 9, &options),
+         ATTN_INVALID_ARGUMENT, "target: expects cpu, gfx942 or gfx950");
+  expectEmpty("message", attnResultGetMessage(NULL));
+  expectEmpty("data", attnBlobGetData(NULL));
+  expectEmpty("target", attnProgramGetTarget(NULL));
+  expectEmpty("entry", attnProgramGetEntry(NULL));
+  expectEmpty("source", attnProgramGetSource(NULL));
+  expectEmpty("manifest", attnProgramGetManifest(NULL));
+  expectEmpty("interface", attnProgramGetInterface(NULL));
+  expectEmpty("code", attnProgramGetCode(NULL, &size));
+  expectEmpty("target", attnDeviceGetTarget(NULL));
+  if (size != 0 || attnBlobGetSize(NULL) != 0 ||
+      attnResultGetCode(NULL) != ATTN_SUCCESS ||
+      attnDeviceGetKind(NULL) != ATTN_DEVICE_CPU) {
+    printf("sizes and codes of NULL: expects 0\n");
+    ++failures;
+  }
 }
 
 static void testDevices(void) {
@@ -357,6 +463,7 @@ static void testQueries(void) {
 int main(void) {
   testDescriptions();
   testTexts();
+  testNull();
   testDevices();
   testLaunches();
   testBytes();

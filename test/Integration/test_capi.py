@@ -13,10 +13,10 @@ FLAGS = "-std=c11 -Wall -Wextra -Werror -pedantic".split()
 
 @pytest.fixture(scope="module")
 def run_c(tmp_path_factory):
-    """Compiles a C file once and runs it."""
+    """Compiles a C file once and runs it, to fail with `message` if there is one."""
     folder = tmp_path_factory.mktemp("capi")
 
-    def run(name, *arguments):
+    def run(name, *arguments, message=None):
         source = ROOT / name
         program = folder / source.stem
         if not program.exists():
@@ -26,7 +26,10 @@ def run_c(tmp_path_factory):
         done = subprocess.run(
             [program, *arguments], check=False, capture_output=True, text=True, env=env
         )
-        assert done.returncode == 0, done.stdout + done.stderr
+        if message is not None:
+            assert (done.returncode, done.stderr) == (1, message)
+        else:
+            assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     return run
@@ -37,6 +40,12 @@ def test_attention_with_lse_from_c(run_c, where, monkeypatch):
     # In place of a GPU; the files of test/HIP test it.
     monkeypatch.setenv("ATTN_HIP_LIBRARY", str(attn_program.BUILD / "test/HIP/lib/libamdhip64.so"))
     assert run_c("examples/capi/attention.c", *where.split()) == "LSE of row 0: 1.09861\n"
+
+
+def test_the_example_refuses_an_unknown_device(run_c):
+    for name in ("CPU", "gfx942", ""):
+        message = f"error: expects cpu, emulator or hip, but got '{name}'\n"
+        assert run_c("examples/capi/attention.c", name, message=message) == ""
 
 
 def test_wrong_inputs_from_c(run_c):
