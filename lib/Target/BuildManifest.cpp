@@ -21,6 +21,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -576,9 +577,16 @@ FailureOr<func::FuncOp> mlir::attn::findEntry(ModuleOp module,
                                               llvm::StringRef entry) {
   if (!entry.empty()) {
     auto function = module.lookupSymbol<func::FuncOp>(entry);
-    if (!function)
-      return module.emitOpError("expects a function '") << entry << "'";
-    return function;
+    if (function && !function.isDeclaration())
+      return function;
+    llvm::SmallVector<llvm::StringRef> names;
+    for (auto other : module.getOps<func::FuncOp>())
+      if (!other.isDeclaration() && !other.isPrivate())
+        names.push_back(other.getSymName());
+    return mlir::emitError(module.getLoc())
+           << "expects a function called '" << entry
+           << "', but the public functions are: "
+           << (names.empty() ? "none" : llvm::join(names, ", "));
   }
   func::FuncOp found, idle;
   for (auto function : module.getOps<func::FuncOp>()) {

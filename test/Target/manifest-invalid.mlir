@@ -8,6 +8,9 @@
 // RUN: not attn-compile %t/two.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=TWO
 // RUN: attn-compile %t/two.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json --entry=g
 // RUN: FileCheck %s --check-prefix=ENTRY --input-file=%t.json
+// RUN: not attn-compile %t/two.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json --entry=foo 2>&1 | FileCheck %s --check-prefix=NAMES
+// RUN: not attn-report %t/two.mlir --chip=gfx950 -o %t.none --entry=foo 2>&1 | FileCheck %s --check-prefix=NAMES
+// RUN: not test -e %t.none
 // RUN: attn-compile %t/view.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json
 // RUN: FileCheck %s --check-prefix=VIEW --input-file=%t.json
 // RUN: attn-compile %t/scalar.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json
@@ -34,6 +37,7 @@ func.func @f(%q: tensor<1x1x8x64xf16>, %o: tensor<1x1x8x64xf16>) -> (tensor<1x1x
 }
 
 //--- two.mlir
+// NAMES: error: {{.*}}expects a function called 'foo', but the public functions are: f, g{{$}}
 // TWO: error: 'builtin.module' op expects an entry to be named, since both 'f' and 'g' launch kernels
 // ENTRY: "kernel": "g_attention"
 func.func @f(%q: memref<1x1x8x64xf16>, %k: memref<1x1x8x64xf16>, %v: memref<1x1x8x64xf16>, %o: memref<1x1x8x64xf16>) {
