@@ -84,6 +84,22 @@ def test_D6_head_sizes(device, kind):
         compare.assert_close(result.lse, lse, atol=1e-5 + 4 * compare.ulp(d / 8, "f32"))
 
 
+@pytest.mark.needs("any_head_dim")
+def test_D6_odd_head_sizes(device, kind):
+    problems = []
+    sizes = [(1, 1), (7, 20), (20, 3), (264, 9)]
+    for dqk, dv in sizes:
+        q, k = (heads(spread(np.ones(4), kind, dqk)) for _ in range(2))
+        v = np.broadcast_to(np.arange(dv), (1, 1, 4, dv)).astype(q.dtype)
+        problems.append(Problem(q, k, v, {"scale": 0.125}))
+    for (dqk, dv), result in zip(sizes, run_all(problems, device)):
+        expected = np.broadcast_to(np.arange(dv).astype(result.out.dtype), result.out.shape)
+        atol = compare.ulp(expected, kind)
+        compare.assert_close(result.out, expected, atol=atol, what=f"D={dqk}, {dv}: O")
+        lse = np.full(result.lse.shape, dqk / 8 + LN(4))
+        compare.assert_close(result.lse, lse, atol=1e-5 + 4 * compare.ulp(dqk / 8, "f32"))
+
+
 def test_D6_upper_half_of_the_head(device, kind):
     problems = []
     for at in (0, 64):
