@@ -29,7 +29,7 @@ SECTIONS = {
     ],
     "Reference": ["Dialect", "Passes", "api/cpp/index", "api/c/index", "api/python"],
     "More": [],
-    "Project": ["CONTRIBUTING", "CHANGELOG", "Testing"],
+    "Project": ["CONTRIBUTING", "CHANGELOG", "Testing", "Releasing"],
 }  # fmt: skip
 LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
 LANGUAGES = {".h": "c++", ".cpp": "c++", ".def": "c++", ".c": "c", ".py": "python"}
