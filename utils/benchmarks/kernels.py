@@ -31,8 +31,29 @@ a result.
 """
 
 
-DECODE_BOUNDS = ""
-FEATURE_BOUNDS = ""
+DECODE_BOUNDS = """\
+The rows of a group of heads share a tile, so K and V come once, and compute takes less than the bound even with
+the memory latency doubled. What a small batch loses are the starts and ends of two launches, 4 us. Whether HBM
+delivers its nominal rate to this pattern of accesses is not modelled.
+"""
+
+# The targets are the table's. Per score: a SIMD has 128 an iteration (2 waves, 2 tiles of
+# 32 a lane).
+FEATURE_BOUNDS = """\
+- **Softcap** puts a product, an exponential, a sum and a reciprocal in front of the softmax: 4 + 8 + 4 + 8 = 24 clk
+  a score on gfx950, 4 + 16 + 4 + 16 = 40 on gfx942. An iteration of a SIMD has 128 scores, and 3344 (gfx942: 6472)
+  clk of the vector port belong to the plain loop, so no order of these instructions takes less than 6416 (11592),
+  1.57 (1.41) times the plain loop. For 1.15 a score may cost (1.15 * 4096 - 3344) / 128 = 10.7 (23.1) clk: one
+  exponential, or two (five) other instructions. tanh takes more: it is not an affine image of one instruction, and
+  LSE's tolerance of 2e-5 at c = 30 asks for 7e-7, which no polynomial of so few terms reaches. Halves would, at
+  errors of 1e-2 in the score.
+- **Bias** on gfx950 is bound by the path from L2. A lane reads 16 bytes of its row, so a line of 128 bytes is asked
+  for four times: 2048 clk an iteration at a line a clock for 16 bits (f32: 4096), and 1024 for K and V, in
+  competition for one queue. There are no registers to ask for it a tile earlier. bf16 also needs 13 clk a score of
+  the vector port (f16: 5): two halves are taken apart, and the maximum is subtracted before the product with
+  log2(e), because the product with the lowest finite bias would overflow. Reading whole lines through LDS
+  would halve the requests; it was not tried. gfx942 has tiles of 32 keys and time to spare.
+"""
 
 
 def page(results):

@@ -357,6 +357,8 @@ static llvm::Error choosePacing(KernelConfig &config,
         ++config.clustersPV;
       else
         ++config.clustersQK;
+      // With more, f16 operands of 16 bytes a lane spill.
+      config.earlyExps = std::min<int64_t>(config.earlyExps, 6);
     }
   if (config.scores.vgprs && !knobs.stages && config.groupsKV == 1 &&
       config.getVGPREstimate() > maxEstimate) {
