@@ -129,7 +129,7 @@ func.func @merge_inner_stride(%o: memref<4x8xf32, strided<[?, ?]>>, %l: memref<4
 // -----
 
 func.func @page_size(%q: memref<1x2x16x64xf16>, %k: memref<9x2x24x64xf16>, %n: i32, %t: memref<1x5xi32>, %o: memref<1x2x16x64xf16>) {
-  // expected-error @+1 {{expects page_size to be 16, 32 or a multiple of 64 on gfx942, but got 24; gather the pages first}}
+  // expected-error @+1 {{expects page_size to be a multiple of 16 on gfx942, but got 24; gather the pages first}}
   attn.attention ins(%q, %k, %k : memref<1x2x16x64xf16>, memref<9x2x24x64xf16>, memref<9x2x24x64xf16>) seqlens_kv(%n : i32) block_table(%t : memref<1x5xi32>) outs(%o : memref<1x2x16x64xf16>) {page_size = 24}
   return
 }

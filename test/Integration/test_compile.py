@@ -60,6 +60,24 @@ def test_F7_shape_compiles_within_the_limits(chip, name, tmp_path):
 
 
 @pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("page", [16, 48, 96])
+def test_pages_leave_registers_for_the_rest(chip, page, tmp_path):
+    q, k = "memref<1x8x2048x128xbf16>", f"memref<300x2x{page}x128xbf16>"
+    lse, table = "memref<1x8x2048xf32>", f"memref<1x{4096 // page}xi32>"
+    text = f"""
+func.func @main(%q: {q}, %k: {k}, %v: {k}, %n: i32, %t: {table}, %o: {q}, %lse: {lse}) {{
+  attn.attention ins(%q, %k, %v : {q}, {k}, {k}) seqlens_kv(%n : i32) block_table(%t : {table})
+      outs(%o, %lse : {q}, {lse}) {{causal, page_size = {page}}}
+  return
+}}
+"""
+    done = compile_for(chip, text, tmp_path)
+    assert done.returncode == 0, done.stderr
+    [kernel] = json.loads((tmp_path / "program.json").read_text())["kernels"]
+    assert kernel["scratch_bytes"] == 0, "registers spill"
+
+
+@pytest.mark.parametrize("chip", CHIPS)
 def test_F7_head_beyond_the_limit_is_refused_in_one_line(chip, tmp_path):
     done = compile_for(chip, program("bf16", "1 1 1 64 64", 512), tmp_path)
     assert done.returncode == 1

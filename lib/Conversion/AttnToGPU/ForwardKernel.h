@@ -45,6 +45,9 @@ int64_t getSlotSlack(AttentionOp op, int64_t tileQ);
 /// fill a tile (decode) or their number is not known. 1 where heads stay apart.
 int64_t getPackedHeads(AttentionOp op);
 
+/// Rows of a page that lie in one tile of keys, whatever the page.
+int64_t getPagePart(int64_t pageSize, const KernelConfig &config);
+
 /// The launch, where the types tell it: of packed sequences the mean one, of
 /// pages as many keys as the block table has room for.
 std::optional<LaunchShape> getLaunchShape(AttentionOp op);

@@ -140,23 +140,31 @@ private:
   // Pages.
   /// i32, keys that key operand or block table have room for.
   Value keyCapacity();
-  /// Pages that a tile of keys touches; 0 if keys are contiguous.
+  /// Do pages begin inside of tiles, and tiles inside of pages?
+  bool straddlesPages() const;
+  /// Pages that a tile of keys may touch; 0 if keys are contiguous.
   int64_t pagesPerTile() const;
   /// The tile of the sequence's keys that is the loop's tile number `tile`.
   Value pagedTile(Value tile);
   /// The place in the block table of page i of a tile.
   Value pageIndex(Value keyTile, int64_t i);
+  /// i32, the row of its page with which a tile (`pagedTile`) begins.
+  Value rowInPage(Value tile);
   /// Do lanes of one DMA instruction read from several pages?
   bool lanesChoosePages() const;
   /// The tile's entries of the block table; nothing if keys are contiguous.
   Values lookUp(Value tile);
   /// They, limited to the pools.
   Values limitPages(ValueRange pages);
-  /// Keys from the tile's start on.
-  Value keysFrom(Value tile);
+  /// i32, from a tile's start on: the sequence's keys, and those of the first
+  /// page where pages are straddled, else null.
+  struct TileKeys {
+    Value all, firstPage;
+  };
+  TileKeys keysFrom(Value tile);
   /// A lane's page for each row that it stages, of the tile's `numbers`. Pure
   /// arithmetic, which may be woven between MFMAs.
-  Values choosePages(ValueRange numbers, Value keys);
+  Values choosePages(ValueRange numbers, const TileKeys &keys);
   /// What `stage` wants to know of a tile: the numbers of its pages, or a
   /// lane's choice of them.
   Values findPages(Value tile);

@@ -6,13 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A tile of keys lies in one page or covers several whole ones. The numbers of
-// its pages are scalar loads, a tile ahead of their use; they are limited to
-// the pool, and pages behind the sequence's last one have no rows.
+// A tile of keys lies in one page, covers several whole ones, or straddles two.
+// The numbers of its pages are scalar loads, a tile ahead of their use; they
+// are limited to the pool, and pages behind the sequence's last one have no
+// rows.
 //
-// Where all rows of a DMA instruction lie in one page, a page is a matrix of
-// its own, with a base of its own. Else lanes add their page's distance from
-// the start of the pool, in 32 bits.
+// Where all rows of a DMA instruction lie in one page, a part of a page is a
+// matrix of its own, with a base of its own. Else lanes add their page's
+// distance from the start of the pool, in 32 bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +24,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -41,14 +43,32 @@ Value ForwardKernel::keyCapacity() {
                                          b.c32(0));
 }
 
+int64_t mlir::attn::getPagePart(int64_t pageSize, const KernelConfig &config) {
+  return std::gcd(pageSize, config.tileKV);
+}
+
+bool ForwardKernel::straddlesPages() const {
+  return pageSize % c.tileKV != 0 && c.tileKV % pageSize != 0;
+}
+
 int64_t ForwardKernel::pagesPerTile() const {
-  return pageSize ? std::max<int64_t>(c.tileKV / pageSize, 1) : 0;
+  if (!pageSize)
+    return 0;
+  return straddlesPages() ? 2 : std::max<int64_t>(c.tileKV / pageSize, 1);
 }
 
 Value ForwardKernel::pageIndex(Value keyTile, int64_t i) {
+  if (straddlesPages())
+    return b.addi(b.divide(b.muli(keyTile, c.tileKV), b.c32(pageSize)), i);
   if (pageSize <= c.tileKV)
     return b.addi(b.muli(keyTile, pagesPerTile()), i);
   return b.divide(keyTile, b.c32(pageSize / c.tileKV));
+}
+
+Value ForwardKernel::rowInPage(Value tile) {
+  Value index = pageIndex(tile, 0);
+  return b.createOrFold<arith::SubIOp>(b.muli(tile, c.tileKV),
+                                       b.muli(index, pageSize));
 }
 
 Value ForwardKernel::pagedTile(Value tile) {
@@ -60,7 +80,7 @@ Value ForwardKernel::pagedTile(Value tile) {
 }
 
 bool ForwardKernel::lanesChoosePages() const {
-  return pagesPerTile() > 1 && c.getStagingSpan() > pageSize;
+  return pageSize && c.getStagingSpan() > getPagePart(pageSize, c);
 }
 
 Values ForwardKernel::lookUp(Value tile) {
@@ -86,8 +106,14 @@ Values ForwardKernel::limitPages(ValueRange pages) {
   return numbers;
 }
 
-Value ForwardKernel::keysFrom(Value tile) {
-  return b.createOrFold<arith::SubIOp>(lenKV, b.muli(keyTile(tile), c.tileKV));
+ForwardKernel::TileKeys ForwardKernel::keysFrom(Value tile) {
+  TileKeys keys;
+  keys.all =
+      b.createOrFold<arith::SubIOp>(lenKV, b.muli(keyTile(tile), c.tileKV));
+  if (straddlesPages())
+    keys.firstPage = b.pinScalar(b.createOrFold<arith::SubIOp>(
+        b.c32(pageSize), rowInPage(pagedTile(tile))));
+  return keys;
 }
 
 /// Rows of a tile, so far behind those of a lane and wave, that the
@@ -102,25 +128,25 @@ static SmallVector<int64_t> getStagedRows(const KernelConfig &c) {
   return rows;
 }
 
-Values ForwardKernel::choosePages(ValueRange numbers, Value keys) {
+Values ForwardKernel::choosePages(ValueRange numbers, const TileKeys &keys) {
   LinearLayout layout = c.getStagingLayout(/*isV=*/false);
   Value laneRow = b.locate(layout, "row", {"lane", "wave"}, {}).first;
   // Beyond both pools: reads as 0, as V has to where keys end.
   Value outside = b.createOrFold<arith::MaxSIOp>(
       dim(argument("key"), map.batch), dim(argument("value"), map.batch));
-  auto compare = [&](arith::CmpIPredicate predicate, Value x,
-                     Value y) -> Value {
-    return arith::CmpIOp::create(b, predicate, x, y);
-  };
   Values pages;
   for (int64_t more : getStagedRows(c)) {
-    Value row = b.addi(laneRow, more), page = numbers.back();
+    // Of the row that many behind the lane's: one register serves all rows.
+    auto select = [&](Value end, Value before, Value behind) -> Value {
+      Value isBefore = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                             laneRow, b.addi(end, -more));
+      return arith::SelectOp::create(b, isBefore, before, behind);
+    };
+    Value page = numbers.back();
     for (int64_t i = numbers.size() - 2; i >= 0; --i)
-      page = arith::SelectOp::create(
-          b, compare(arith::CmpIPredicate::slt, row, b.c32((i + 1) * pageSize)),
-          numbers[i], page);
-    pages.push_back(arith::SelectOp::create(
-        b, compare(arith::CmpIPredicate::slt, row, keys), page, outside));
+      page = select(keys.firstPage ? keys.firstPage : b.c32((i + 1) * pageSize),
+                    numbers[i], page);
+    pages.push_back(select(keys.all, page, outside));
   }
   return pages;
 }
@@ -155,42 +181,60 @@ void ForwardKernel::stagePaged(bool isV, Value tile, ValueRange pages,
   int64_t columns = isV ? c.headDimV : c.headDimQK;
   Value head = isV ? headV : headK;
   tile = pagedTile(tile);
-  int64_t count = pagesPerTile();
   if (!lanesChoosePages()) {
+    // Parts that lie in a page each.
+    int64_t part = getPagePart(pageSize, c);
+    Value first = rowInPage(tile);
     SmallVector<GlobalMatrix> matrices;
-    for (auto [i, number] : llvm::enumerate(pages)) {
+    for (int64_t i = 0; i < c.tileKV / part; ++i) {
+      Value begin = b.addi(first, i * part), number = pages.front();
+      if (straddlesPages()) {
+        Value isSecond = b.createOrFold<arith::CmpIOp>(
+            arith::CmpIPredicate::sge, begin, b.c32(pageSize));
+        number = b.createOrFold<arith::SelectOp>(isSecond, pages[1], number);
+        begin = b.createOrFold<arith::SelectOp>(
+            isSecond, b.addi(begin, -pageSize), begin);
+      } else if (pageSize < c.tileKV) {
+        number = pages[i];
+        begin = Value();
+      }
       Value rows = b.createOrFold<arith::SubIOp>(
-          endKV, b.muli(pageIndex(tile, i), pageSize));
-      rows = b.clamp(rows, b.c32(0), b.c32(pageSize));
-      matrices.push_back(
-          matrix(memref, number, head, /*begin=*/Value(), rows, columns));
-    }
-    Value first = b.c32(0);
-    if (pageSize > c.tileKV) {
-      Value index = pageIndex(tile, 0);
-      first = b.muli(b.createOrFold<arith::SubIOp>(
-                         tile, b.muli(index, pageSize / c.tileKV)),
-                     c.tileKV);
+          endKV, b.addi(b.muli(tile, c.tileKV), i * part));
+      rows = b.clamp(rows, b.c32(0), b.c32(part));
+      matrices.push_back(matrix(memref, number, head, begin, rows, columns));
     }
     b.stage(
         [&](int64_t tileRow, Value laneRow, Value col, int64_t colMax,
             int64_t width) {
-          int64_t i = count == 1 ? 0 : tileRow / pageSize;
-          Value row = count == 1 ? b.addi(first, tileRow)
-                                 : b.c32(tileRow - i * pageSize);
-          return b.read(matrices[i], {row, laneRow}, col, colMax, width);
+          return b.read(matrices[tileRow / part],
+                        {b.c32(tileRow % part), laneRow}, col, colMax, width);
         },
         lds, isV);
     return;
   }
 
+  // Both pinned, or LLVM keeps sums of the lane's row with parts of this in
+  // registers.
+  Value first, firstOfLane;
+  if (straddlesPages())
+    first = b.pinScalar(rowInPage(tile));
   SmallVector<int64_t> rows = getStagedRows(c);
   b.stage(
       [&](int64_t tileRow, Value laneRow, Value col, int64_t colMax,
           int64_t width) {
         Value page = pages[llvm::find(rows, tileRow) - rows.begin()];
-        Value row = arith::AndIOp::create(b, b.addi(laneRow, tileRow),
-                                          b.c32(pageSize - 1));
+        Value row;
+        if (first) {
+          if (!firstOfLane)
+            firstOfLane =
+                b.pin(Values{arith::AddIOp::create(b, laneRow, first)}).front();
+          // In the second page the difference is the smaller one, unsigned.
+          row = arith::MinUIOp::create(b, b.addi(firstOfLane, tileRow),
+                                       b.addi(firstOfLane, tileRow - pageSize));
+        } else {
+          row = arith::AndIOp::create(b, b.addi(laneRow, tileRow),
+                                      b.c32(pageSize - 1));
+        }
         return b.readPaged(isV ? v.memref : k.memref, page, row, col, colMax,
                            width);
       },

@@ -55,7 +55,9 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   size_t pagesPerTile = state.pages.size() / 2;
   stageV(next, ArrayRef(state.pages).take_front(pagesPerTile), other);
   Values ahead = lookUp(b.addi(tile, 3));
-  Value keysAhead = pageSize ? keysFrom(b.addi(tile, 3)) : Value();
+  TileKeys keysAhead;
+  if (lanesChoosePages())
+    keysAhead = keysFrom(b.addi(tile, 3));
   Values acc(c.getWaveKeys() / 32, b.zeroAcc());
   Probabilities p;
   SmallVector<Operation *> softmax;

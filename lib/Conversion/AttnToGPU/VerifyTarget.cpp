@@ -99,19 +99,16 @@ static LogicalResult verifyGrid(AttentionOp op, const KernelConfig &config,
          << ", but got more; call on slices of the batch";
 }
 
-/// A tile of keys lies in a page, or covers pages that hold the rows of whole
-/// MFMA blocks of 16.
+/// Pages hold the rows of whole MFMA blocks of 16.
 static LogicalResult verifyPages(AttentionOp op, const KernelConfig &config,
                                  const ChipInfo &chip) {
   if (!op.getBlockTable())
     return success();
   int64_t page = *op.getPageSize(), tile = config.tileKV;
-  if (page % tile != 0 && (tile % page != 0 || page < 16))
-    return op.emitOpError("expects page_size to be ")
-           << (tile == 64 ? "16, 32" : "16") << " or a multiple of " << tile
-           << " on " << chip.name << ", but got " << page
-           << "; gather the pages first";
-  if (config.getStagingSpan() <= page)
+  if (page % 16 != 0)
+    return op.emitOpError("expects page_size to be a multiple of 16 on ")
+           << chip.name << ", but got " << page << "; gather the pages first";
+  if (config.getStagingSpan() <= getPagePart(page, config))
     return success();
   DimMap map = getDimMap(op.getLayout());
   for (Value pool : {op.getKey(), op.getValue()}) {
@@ -131,8 +128,9 @@ static LogicalResult verifyPages(AttentionOp op, const KernelConfig &config,
                     getByteWidth(config.kind);
     if (bytes > maxPoolBytes)
       return op.emitOpError("expects pools of at most ")
-             << maxPoolBytes << " bytes with page_size below " << tile << " on "
-             << chip.name << ", but got " << bytes << "; use larger pages";
+             << maxPoolBytes << " bytes unless page_size is a multiple of "
+             << tile << " on " << chip.name << ", but got " << bytes
+             << "; use such pages";
   }
   return success();
 }
