@@ -81,7 +81,9 @@ std::pair<Values, Value> ForwardKernel::receiveP() {
 
 void ForwardKernel::multiplyShared(State &state, ArrayRef<Values> raw,
                                    ArrayRef<Value> own) {
-  auto [fragments, otherNm] = receiveP();
+  Values fragments;
+  Value otherNm;
+  std::tie(fragments, otherNm) = receiveP();
   b.schedBarrier();
   state.acc = multiplyV(raw.take_front(own.size()), own, state.acc);
   // Not before the other wave's data are needed.
@@ -93,16 +95,14 @@ void ForwardKernel::multiplyShared(State &state, ArrayRef<Values> raw,
                                         bits(state.nm), bits(otherNm));
   Value rare =
       isNotZero(b, ROCDL::BallotOp::create(b, b.getI64Type(), differs));
-  Values before = {state.nm, state.sum};
-  llvm::append_range(before, fragments);
-  llvm::append_range(before, state.acc);
-  Values after = b.branch(rare, before, [&]() -> Values {
+  adoptRaised(state, state.sum, fragments, rare, [&]() -> Raised {
     Value nm = arith::MinNumFOp::create(b, state.nm, otherNm);
     auto factor = [&](Value old) {
       return b.exp2(toLog2(arith::SubFOp::create(b, nm, old)));
     };
     Value mine = factor(state.nm), others = factor(otherNm);
-    Values result = {nm, arith::MulFOp::create(b, state.sum, mine)};
+    Value sum = arith::MulFOp::create(b, state.sum, mine);
+    Values result;
     for (Value fragment : fragments) {
       Values packed, scaled;
       for (int64_t i = 0; i < c.getFragment(); ++i)
@@ -113,16 +113,8 @@ void ForwardKernel::multiplyShared(State &state, ArrayRef<Values> raw,
         llvm::append_range(packed, b.pack(scaled[i], scaled[i + 1]));
       result.push_back(b.fragment(packed));
     }
-    Value splat = vector::BroadcastOp::create(b, b.accType, mine);
-    for (Value acc : state.acc)
-      result.push_back(arith::MulFOp::create(b, acc, splat));
-    return result;
+    return {nm, sum, result, mine};
   });
-  state.nm = after[0];
-  state.sum = after[1];
-  size_t n = fragments.size();
-  fragments.assign(after.begin() + 2, after.begin() + 2 + n);
-  state.acc.assign(after.begin() + 2 + n, after.end());
   state.acc = multiplyV(raw.drop_front(own.size()), fragments, state.acc);
 }
 

@@ -264,6 +264,16 @@ private:
   /// Does P of the tile need a repair: has anyone voted, or are there hidden
   /// keys in it (see masksLate)?
   Value needsRepair(const Probabilities &p, Value tile);
+  /// What a greater maximum brings: nm, l, P, and the factor of O.
+  struct Raised {
+    Value nm, sum;
+    Values fragments;
+    Value factor;
+  };
+  /// The rare branch: where `condition` holds, the state's nm and O, `sum` and
+  /// `fragments` become what `raised` makes of them.
+  void adoptRaised(State &state, Value &sum, Values &fragments, Value condition,
+                   function_ref<Raised()> raised);
   /// Raises the maximum; P and its sum anew, O and l along.
   void repair(State &state, Probabilities &p, Value tile, Value condition);
 

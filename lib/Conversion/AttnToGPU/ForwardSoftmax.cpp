@@ -98,28 +98,38 @@ Value ForwardKernel::needsRepair(const Probabilities &p, Value tile) {
   return arith::OrIOp::create(b, voted, needsMask(tile));
 }
 
-void ForwardKernel::repair(State &state, Probabilities &p, Value tile,
-                           Value condition) {
-  Values before = {state.nm, p.sum};
-  llvm::append_range(before, p.fragments);
+void ForwardKernel::adoptRaised(State &state, Value &sum, Values &fragments,
+                                Value condition,
+                                function_ref<Raised()> raised) {
+  Values before = {state.nm, sum};
+  llvm::append_range(before, fragments);
   llvm::append_range(before, state.acc);
   Values after = b.branch(condition, before, [&]() -> Values {
+    Raised r = raised();
+    Values result = {r.nm, r.sum};
+    llvm::append_range(result, r.fragments);
+    Value splat = vector::BroadcastOp::create(b, b.accType, r.factor);
+    for (Value acc : state.acc)
+      result.push_back(arith::MulFOp::create(b, acc, splat));
+    return result;
+  });
+  state.nm = after[0];
+  sum = after[1];
+  auto rest = ArrayRef(after).drop_front(2);
+  llvm::copy(rest.take_front(fragments.size()), fragments.begin());
+  llvm::copy(rest.drop_front(fragments.size()), state.acc.begin());
+}
+
+void ForwardKernel::repair(State &state, Probabilities &p, Value tile,
+                           Value condition) {
+  adoptRaised(state, p.sum, p.fragments, condition, [&]() -> Raised {
     Values scores = state.scores;
     if (visible.hasMask && masksLate())
       scores = select(scores, tile);
     Value nm = raise(state.nm, scores);
     Value factor = b.exp2(toLog2(arith::SubFOp::create(b, nm, state.nm)));
     auto [packed, tileSum] = exponentials(scores, nm, Value());
-    Values result = {nm, b.fma(state.sum, factor, tileSum)};
-    llvm::append_range(result, fragments(packed));
-    Value splat = vector::BroadcastOp::create(b, b.accType, factor);
-    for (Value acc : state.acc)
-      result.push_back(arith::MulFOp::create(b, acc, splat));
-    return result;
+    Value sum = b.fma(state.sum, factor, tileSum);
+    return {nm, sum, fragments(packed), factor};
   });
-  state.nm = after[0];
-  p.sum = after[1];
-  size_t n = p.fragments.size();
-  p.fragments.assign(after.begin() + 2, after.begin() + 2 + n);
-  state.acc.assign(after.begin() + 2 + n, after.end());
 }
