@@ -109,6 +109,7 @@ Expected<CompiledModule> compileModule(mlir::ModuleOp module, StringRef chip,
   for (std::string &name : source.argNames)
     if (!result.manifest.findBuffer(name))
       result.unusedArgs.push_back(std::move(name));
+  result.results = std::move(source.resultNames);
   return result;
 }
 
@@ -121,8 +122,10 @@ Expected<KernelProgram> compileProgram(StringRef path, StringRef chip,
       std::make_unique<SmallVectorMemoryBuffer>(
           std::move(compiled->code), path, /*RequiresNullTerminator=*/false),
       std::move(compiled->manifest));
-  if (program)
+  if (program) {
     program->unusedArgs = std::move(compiled->unusedArgs);
+    program->results = std::move(compiled->results);
+  }
   return program;
 }
 

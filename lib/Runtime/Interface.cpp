@@ -399,6 +399,8 @@ StringMap<EntryInterface> describeEntries(mlir::ModuleOp module,
     EntryInterface &source = entries[function.getName()];
     for (const ValueInfo &arg : signature->args)
       source.argNames.push_back(arg.name);
+    for (const ValueInfo &result : signature->results)
+      source.resultNames.push_back(result.name);
     auto interface = describeInterface(function, *signature, target);
     if (interface)
       source.interface = std::move(*interface);

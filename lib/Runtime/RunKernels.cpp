@@ -32,13 +32,13 @@ class KernelRun {
 public:
   KernelRun(Device &device, const KernelProgram &program)
       : device(device), manifest(program.manifest),
-        unusedArgs(program.unusedArgs) {}
+        unusedArgs(program.unusedArgs), results(program.results) {}
   KernelRun(const KernelRun &) = delete;
   ~KernelRun();
 
   Error readFiles(const Bindings &bindings);
   Error makeBuffers();
-  Error launch(StringRef kernel);
+  Error launch(StringRef kernel, const FileMap &outputs);
   Error passOutputs(const FileMap &outputs, OutputSink sink);
 
 private:
@@ -46,10 +46,11 @@ private:
   Error readFile(FileBuffer &buffer, StringRef path);
   Error fill(FileBuffer &buffer);
   Error checkContents();
+  Error checkOutputs(const manifest::Kernel &kernel, const FileMap &outputs);
 
   Device &device;
   const Manifest &manifest;
-  ArrayRef<std::string> unusedArgs;
+  ArrayRef<std::string> unusedArgs, results;
   DimMap dims;
   /// In the order of the manifest.
   std::vector<FileBuffer> buffers;
@@ -221,7 +222,24 @@ Error KernelRun::checkContents() {
       });
 }
 
-Error KernelRun::launch(StringRef kernel) {
+/// What a kernel writes has to be asked for, as on the host, unless it is a
+/// function's result.
+Error KernelRun::checkOutputs(const manifest::Kernel &kernel,
+                              const FileMap &outputs) {
+  for (const manifest::Arg &arg : kernel.args) {
+    if (!arg.buffer)
+      continue;
+    const FileBuffer &buffer = buffers[indexOf.lookup(*arg.buffer)];
+    if (buffer.layout.buffer->role == Role::Output && !buffer.file &&
+        !outputs.count(*arg.buffer) && !is_contained(results, *arg.buffer))
+      return createStringError(formatv(
+          "argument '{0}' needs --in {0}=FILE.npy or --out {0}=FILE.npy",
+          *arg.buffer));
+  }
+  return Error::success();
+}
+
+Error KernelRun::launch(StringRef kernel, const FileMap &outputs) {
   if (Error error = checkContents())
     return error;
   std::vector<Operand> operands;
@@ -231,6 +249,9 @@ Error KernelRun::launch(StringRef kernel) {
       prepareLaunches(manifest, operands, kernel);
   if (!launches)
     return launches.takeError();
+  for (const PreparedLaunch &launch : *launches)
+    if (Error error = checkOutputs(*launch.kernel, outputs))
+      return error;
   for (const PreparedLaunch &launch : *launches)
     if (Error error = device.launch(launch))
       return error;
@@ -267,7 +288,7 @@ Error runKernels(Device &device, const KernelProgram &program, StringRef kernel,
     return error;
   if (Error error = run.makeBuffers())
     return error;
-  if (Error error = run.launch(kernel))
+  if (Error error = run.launch(kernel, bindings.outputs))
     return error;
   return run.passOutputs(bindings.outputs, sink);
 }

@@ -26,12 +26,14 @@ class Program:
             self.as_module = self.command
             self.command = [tool("attn-run"), str(code), f"--manifest={self.manifest}", *flags]
 
+    def change_manifest(self, change):
+        manifest = json.loads(self.manifest.read_text())
+        change(manifest)
+        self.manifest.write_text(json.dumps(manifest))
+
     def drop_rules(self):
         """Launches without the checks of sizes and numbers, as others might."""
-        manifest = json.loads(self.manifest.read_text())
-        for rules in ("contents", "multiples"):
-            manifest.pop(rules, None)
-        self.manifest.write_text(json.dumps(manifest))
+        self.change_manifest(lambda manifest: [manifest.pop(x, None) for x in ("contents", "multiples")])
 
     def load(self, name):
         return load(self.folder / f"{name}.result.npy", self.arrays[name].dtype)

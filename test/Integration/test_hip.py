@@ -9,6 +9,7 @@ import test_b_lse_and_merge as b
 import test_d_shapes as d
 import test_e_memory as e
 import test_f_backend as f
+import test_launch_checks as checks
 from attn_program import BUILD
 from devices import Device
 
@@ -29,3 +30,16 @@ CASES = {
 def test_case_through_hip(case, chip, monkeypatch):
     monkeypatch.setenv("ATTN_HIP_LIBRARY", str(BUILD / "test/HIP/lib/libamdhip64.so"))
     CASES[case](Device(chip, hip=True))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chip", ["gfx942", "gfx950"])
+def test_what_is_missing_or_does_not_fit_is_refused(chip, monkeypatch, tmp_path):
+    monkeypatch.setenv("ATTN_HIP_LIBRARY", str(BUILD / "test/HIP/lib/libamdhip64.so"))
+    device = Device(chip, hip=True)
+    folders = [tmp_path / name for name in "abc"]
+    for folder in folders:
+        folder.mkdir()
+    checks.test_an_entry_with_lse_does_not_run_without_one(device, "f16", folders[0])
+    checks.test_an_entry_with_a_workspace_does_not_run_without_one(device, "f16", folders[1])
+    checks.test_what_does_not_fit_is_refused_before_the_launch(device, "f16", checks.paged, folders[2])

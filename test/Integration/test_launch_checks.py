@@ -136,3 +136,41 @@ def test_what_does_not_fit_is_refused_before_the_launch(device, kind, problem, t
             program.expect_error(message, program.as_module, **{name: change})
     good = program.run()
     assert good.returncode == 0, good.stderr
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("dense")
+def test_an_entry_with_lse_does_not_run_without_one(device, kind, tmp_path):
+    program = Program(tmp_path, [scalar_length()], device)
+    program.arrays.pop("lse_0")
+    program.outputs.remove("lse_0")
+    message = "argument 'lse_0' needs --in lse_0=FILE.npy or --out lse_0=FILE.npy"
+    program.expect_error(message)
+    if not device.is_gpu:
+        return
+    program.expect_error(message, program.as_module)
+    # Nor with a manifest that does not know of it.
+    program.change_manifest(lambda manifest: drop_buffer(manifest, "lse_0"))
+    program.expect_error("expects an argument of 8 bytes at offset")
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("split_kv")
+def test_an_entry_with_a_workspace_does_not_run_without_one(device, kind, tmp_path):
+    if not device.is_gpu:
+        pytest.skip("code for the host allocates its workspace")
+    problem = Problem(half(1, 1, 5, 64), half(1, 1, 300, 64), half(1, 1, 300, 64))
+    program = Program(tmp_path, [problem.with_options(num_kv_splits=2)], device)
+    done = program.run()
+    assert done.returncode == 0, done.stderr
+    [path.unlink() for path in tmp_path.glob("*.result.npy")]
+    program.change_manifest(lambda manifest: drop_buffer(manifest, "workspace0"))
+    program.expect_error("expects an argument of 8 bytes at offset")
+
+
+def drop_buffer(manifest, name):
+    count = len(manifest["buffers"])
+    manifest["buffers"] = [x for x in manifest["buffers"] if x["name"] != name]
+    assert len(manifest["buffers"]) == count - 1
+    for kernel in manifest["kernels"]:
+        kernel["args"] = [x for x in kernel["args"] if x.get("buffer") != name]

@@ -112,3 +112,20 @@ expected = attn_mlir.attention(q, k, v, causal=True, return_lse=True, device="cp
 assert np.abs(out - expected[0]).max() < 4e-3 and np.abs(lse - expected[1]).max() < 2e-5
 """
     run(code.replace("STAND_IN", repr(str(STAND_IN))))
+
+
+def test_a_program_with_lse_does_not_run_without_one():
+    code = """
+problem = attn_mlir._problem.Problem(q, k, v, return_lse=True)
+arrays = {"q": q, "k": k, "v": v, "output": np.full_like(q, 7)}
+triples = [(o.name, o.dtype, arrays[o.name]) for o in problem.operands if o.name != "lse"]
+numpy = attn_mlir._arrays.Numpy()
+for device, target in (("cpu", "cpu"), ("emulator", "gfx950"), ("hip", "gfx950")):
+    try:
+        _program.launch(problem.describe(), triples, numpy, device, target)
+    except ValueError as error:
+        print(error)
+assert (arrays["output"] == 7).all()
+"""
+    message = "expects a buffer 'lse', which the program writes, but got none\n"
+    assert run(code) == 3 * message

@@ -30,6 +30,8 @@ struct CompiledModule {
   /// Arguments of the entry that the kernels need not, such as tensors that
   /// only say where a result goes: the manifest has no buffer for them.
   std::vector<std::string> unusedArgs;
+  /// Results of the entry: buffers that a caller may leave alone.
+  std::vector<std::string> results;
 };
 
 /// Everything that parsing, lowering and translating for a chip needs.

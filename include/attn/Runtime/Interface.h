@@ -30,7 +30,7 @@ describeInterface(mlir::func::FuncOp function, const Signature &signature,
 
 /// What is known of a function before it is lowered.
 struct EntryInterface {
-  std::vector<std::string> argNames;
+  std::vector<std::string> argNames, resultNames;
   manifest::Manifest interface;
 };
 

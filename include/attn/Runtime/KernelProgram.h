@@ -28,6 +28,9 @@ struct KernelProgram {
   manifest::Manifest manifest;
   /// Names that a caller may bind, to no effect: see CompiledModule.
   std::vector<std::string> unusedArgs;
+  /// Outputs that a caller need not bind. Others are arguments, as far as
+  /// anybody knows: what an entry was compiled to write, it is given.
+  std::vector<std::string> results;
 
   /// Parses `code` and compares it with `manifest`: chip, kernels, the size of
   /// their arguments and LDS. `code` may be null when there are no kernels.
