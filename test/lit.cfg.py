@@ -19,6 +19,9 @@ config.substitutions.append(("%host_cxx", config.attn_host_cxx))
 # Stock tools cannot load instrumented libraries: they lack the run-time library.
 if not config.attn_is_instrumented:
     config.available_features.add("plugin")
+# utils/test --quick leaves out the tests that require this.
+if not lit_config.params.get("quick"):
+    config.available_features.add("slow")
 config.substitutions.append(("%attn_plugin", f"{config.attn_lib_dir}/AttnPlugin.so"))
 
 llvm_config.with_system_environment(["HOME", "TMP", "TEMP", "TMPDIR"])

@@ -245,6 +245,7 @@ def test_B5_states_of_splits_that_are_empty_for_some_rows(device, kind):
     check(split, i / 2, LN(i + 1), exact=True)
 
 
+@pytest.mark.slow
 @pytest.mark.needs("split_kv", "causal", "gqa")
 def test_splits_of_many_tiles(device, kind):
     """Ranges of whole tiles and a ragged end, causal rows that miss late splits."""

@@ -40,7 +40,17 @@ PAGES_WITH_CODE = [
 ]
 
 
-@pytest.mark.parametrize("path", PAGES_WITH_CODE, ids=lambda p: p.name)
+# They compile many kernels.
+SLOW_PAGES = ("Debugging.md", "Tuning.md")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in SLOW_PAGES))
+        for page in PAGES_WITH_CODE
+    ],
+)
 def test_snippets_run(path, tmp_path):
     run_page(path, tmp_path)
 

@@ -63,6 +63,7 @@ def inputs(kind):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.kinds("bf16", "f16")
 @pytest.mark.needs("causal", "gqa")
 def test_F5_optimisation_changes_no_result(device, kind):

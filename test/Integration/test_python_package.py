@@ -59,6 +59,7 @@ def test_wheel_has_the_package_and_the_library(wheel):
     assert "Requires-Dist: numpy" in metadata and "Provides-Extra: torch" in metadata
 
 
+@pytest.mark.slow
 def test_wheel_is_reproducible(wheel, tmp_path):
     pip_wheel(tmp_path)
     (again,) = tmp_path.glob("*.whl")

@@ -69,6 +69,7 @@ def test_tabs_and_keyboard(page, tmp_path):
     assert tabs[-2]["focus"] == "Levels" and tabs[-2]["hash"] == "#levels"
 
 
+@pytest.mark.slow
 def test_overview_has_the_figures_of_the_manifest(page, tmp_path):
     chip = page.stem
     text = drive(page, "return document.querySelector('#panel-overview').innerText;", tmp_path)
@@ -81,6 +82,7 @@ def test_overview_has_the_figures_of_the_manifest(page, tmp_path):
     assert "2 of 8 waves a SIMD" in text and "Predicted time" in text
 
 
+@pytest.mark.slow
 def test_levels_are_compared(page, tmp_path):
     levels = drive(
         page,
@@ -122,6 +124,7 @@ def test_levels_are_compared(page, tmp_path):
     assert sum(level["marks"] for level in levels) > 0
 
 
+@pytest.mark.slow
 def test_pictures_follow_the_published_operand_maps(page, tmp_path):
     cells = drive(
         page,
@@ -148,6 +151,7 @@ def test_pictures_follow_the_published_operand_maps(page, tmp_path):
         assert int(lane) == key + 32 * (dim // 8), (key, dim)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chip", ["gfx942", "gfx950"])
 def test_lds_pictures_show_every_chunk_once(chip, pages, tmp_path):
     tile = drive(
@@ -174,6 +178,7 @@ def test_lds_pictures_show_every_chunk_once(chip, pages, tmp_path):
     assert tile["hits"] == 64  # a 16-byte read of 64 lanes, no two of one chunk
 
 
+@pytest.mark.slow
 def test_narrow_and_dark(page, tmp_path):
     wide = drive(
         page,

@@ -21,6 +21,7 @@ def site(tmp_path_factory):
     return folder / "site"
 
 
+@pytest.mark.slow
 def test_every_page_and_public_header_is_there(site):
     pages = [p.relative_to(ROOT / "docs") for p in tracked("docs/*.md")]
     assert pages
@@ -36,6 +37,7 @@ def test_every_page_and_public_header_is_there(site):
         assert title == "More" or f">{title}</span>" in front, title
 
 
+@pytest.mark.slow
 def test_nothing_comes_from_outside(site):
     for page in site.rglob("*.html"):
         text = re.sub(r"<(pre|code).*?</\1>", "", page.read_text(), flags=re.S)

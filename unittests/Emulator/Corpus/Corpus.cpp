@@ -14,8 +14,10 @@
 using namespace attn::emu;
 
 std::string Variant::getName() const {
-  std::string name = getChipName(chip).str() + "_" + (level + 1);
-  return preload ? name + "_SlowPreload" : name;
+  std::string name = getChipName(chip).str() + "_";
+  if (preload)
+    return name + "SlowPreload";
+  return name + (llvm::StringRef(level) == "-O0" ? "SlowO0" : "O3");
 }
 
 std::vector<Variant> attn::emu::getVariants() {
