@@ -121,22 +121,6 @@ const CodeObject &attn::emu::compileCorpus(const std::string &file,
   return *slot;
 }
 
-llvm::Expected<std::vector<uint8_t>>
-attn::emu::assembleFile(const std::string &text, Chip chip) {
-  TemporaryFile source("s"), binary("hsaco");
-  {
-    std::error_code error;
-    llvm::raw_fd_ostream os(source.path, error);
-    os << text;
-  }
-  std::string cpu = getCpuFlag(chip);
-  if (llvm::Error error =
-          runClang({"-x", "assembler", "-target", "amdgcn-amd-amdhsa", cpu,
-                    "-nogpulib", "-w", source.path, "-o", binary.path}))
-    return std::move(error);
-  return readFile(binary.path);
-}
-
 llvm::Expected<std::unique_ptr<CodeObject>>
 attn::emu::assemble(const std::string &text, Chip chip) {
   return load(assembleFile(text, chip));

@@ -41,8 +41,8 @@ std::vector<Variant> getVariants();
 const CodeObject &compileCorpus(const std::string &file,
                                 const Variant &variant);
 
-/// Assembles `text` (a whole .s file) for `chip`; an error holds clang's
-/// messages.
+/// Assembles `text` (a whole .s file) for `chip` in process; an error holds the
+/// assembler's messages.
 llvm::Expected<std::unique_ptr<CodeObject>> assemble(const std::string &text,
                                                      Chip chip);
 
