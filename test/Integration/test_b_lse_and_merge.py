@@ -261,6 +261,17 @@ def test_splits_of_many_tiles(device, kind):
         assert_matches(result, problem, what=f"{problem.options}: ")
 
 
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("split_kv", "window")
+def test_splits_that_a_window_leaves_empty(device, kind):
+    # Chips choose twelve splits here, of which the window leaves two and the sink token one.
+    rng = np.random.default_rng(4)
+    q, k, v = (rng.normal(size=(1, 1, n, 64)).astype(np.float16) for n in (5, 3200, 3200))
+    options = {"num_kv_splits": 0, "causal": True, "window_left": 519, "sink_tokens": 1}
+    problem = Problem(q, k, v, options)
+    assert_matches(run(problem, device), problem)
+
+
 @pytest.mark.needs("split_kv", "offsets", "causal", "merge")
 def test_B5_splits_that_are_empty_for_some_rows(device, kind):
     whole = counting(8, 8, kind, causal=True)

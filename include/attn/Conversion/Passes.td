@@ -35,7 +35,9 @@ def AttnChooseSplits : Pass<"attn-choose-splits"> {
     Takes any IR; where an `attn.attention` leaves `num_kv_splits` to the compiler
     (0), its grid is known and has fewer workgroups than the chip has compute
     units, the keys are taken in as many splits as fill the chip, of at least 256
-    keys each; else in one.
+    keys each; else in one. Behind a window (with an end on both sides) it is the
+    splits that a tile of rows sees which are to fill the chip, so there are more
+    of them, up to four times as many as fill it.
 
     ```mlir
     // B = 1, 8 key heads, 16384 keys on gfx950 (256 compute units)

@@ -35,6 +35,26 @@ static bool hasKernel(AttentionOp op) {
          fits(query.getShape().back()) && fits(value.getShape().back());
 }
 
+/// A split that rows do not see costs a start, a state of nothing and its place
+/// in the merge: this many for each that works are still cheap.
+static constexpr int64_t mostSplitsForOne = 4;
+
+/// Keys from the first to the last that a tile of rows sees, of all `keys`.
+static int64_t getVisibleKeys(AttentionOp op, int64_t tileRows, int64_t allRows,
+                              int64_t keys) {
+  int64_t left = op.getWindowLeft(),
+          right = op.getCausal() ? 0 : op.getWindowRight();
+  if (left < 0)
+    return keys;
+  if (right >= 0)
+    return std::min(keys, tileRows + left + right);
+  // The last row stands at the last key.
+  bool isBottomRight =
+      !op.getQOffset() && !op.getKvOffset() &&
+      op.getDiagonalAlignmentOrDefault() == DiagonalAlignment::bottom_right;
+  return isBottomRight ? std::min(keys, allRows + left) : keys;
+}
+
 static int64_t chooseSplits(AttentionOp op, const ChipInfo &chip) {
   std::optional<LaunchShape> shape = getLaunchShape(op);
   if (!shape)
@@ -48,8 +68,18 @@ static int64_t chooseSplits(AttentionOp op, const ChipInfo &chip) {
       shape->heads * llvm::divideCeil(shape->rows, config->getTileQ());
   if (workgroups == 0)
     return 1;
-  return std::max<int64_t>(1, std::min<int64_t>(chip.computeUnits / workgroups,
-                                                shape->keys / leastKeys));
+  auto rowsOfHead = [&](int64_t rows) {
+    return int64_t(llvm::divideCeil(rows, shape->packing));
+  };
+  int64_t visible = getVisibleKeys(
+      op, rowsOfHead(std::min<int64_t>(shape->rows, config->getTileQ())),
+      rowsOfHead(shape->rows), shape->keys);
+  int64_t filling = chip.computeUnits / workgroups;
+  int64_t working = std::min(filling, visible / leastKeys);
+  if (working <= 1)
+    return 1;
+  // Splits are equal parts of all keys, of which a window leaves a few.
+  return std::min(working * shape->keys / visible, mostSplitsForOne * filling);
 }
 
 namespace {
