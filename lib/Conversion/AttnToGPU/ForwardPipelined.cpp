@@ -266,6 +266,11 @@ State ForwardKernel::runPipelined() {
 
   Value first = arith::XOrIOp::create(
       b, second, arith::ConstantIntOp::create(b, b.getI1Type(), 1));
+  // LLVM 22 takes the distance from an MFMA to a reader of its result along one
+  // path only: around or through the barrier, which is one wait state longer.
+  // After 12 there is nothing left to count (32x32x16, gfx950).
+  b.schedBarrier();
+  ROCDL::SNopOp::create(b, 11);
   extraBarrier(first);
   b.wait(0); // no DMA may outlive the workgroup's LDS
   return state;
