@@ -8,7 +8,7 @@ import compare
 import numpy as np
 import pytest
 import random_problems
-from attn_program import Problem, assert_matches, run, run_all
+from attn_program import Problem, View, assert_matches, run, run_all
 from cases import INF, LN, check, first, spread
 from devices import DEVICES
 
@@ -73,6 +73,20 @@ def test_every_row_has_its_own_place_on_the_diagonal(device, kind):
         begin, end = (np.clip(np.broadcast_to(x, sq), 0, skv) for x in seen(np.arange(sq)))
         what = f"{heads} {sq}x{skv} {options}: "
         check(result, (begin + end - 1) / 2, LN(end - begin), exact=True, what=what)
+
+
+@pytest.mark.parametrize("device", GPUS, ids=str)
+@pytest.mark.needs("gqa", "bias_mask")
+def test_bias_of_a_group_that_waves_divide(device):
+    """The second wave begins with a row's last head, and rows are farther apart than heads."""
+    rng = np.random.default_rng(8)
+    q, k, v, bias = (
+        rng.standard_normal(shape).astype(np.float16)
+        for shape in ((1, 6, 30, 64), (1, 2, 70, 64), (1, 2, 70, 64), (30, 6, 70))
+    )
+    bias = View(bias.reshape(-1), 0, (6, 30, 70), (70, 420, 1))
+    problem = Problem(q, k, v, {"bias": bias})
+    assert_matches(run(problem, device), problem)
 
 
 @pytest.mark.kinds("bf16")
@@ -144,3 +158,23 @@ def test_states_of_packed_sequences_with_padded_lse(device, kind):
     rows = np.arange(5) < np.array([2, 0, 5])[:, None]
     lse = np.where(rows[None, :, None], LN(end - begin)[:, None, None, None], -INF)
     check(result, ((begin + end - 1) / 2)[:, None, None], lse, exact=True)
+
+
+@pytest.mark.parametrize("device", GPUS, ids=str)
+@pytest.mark.needs("gqa", "thd", "causal")
+def test_packed_sequences_of_several_tiles(device):
+    """480, 8 and 800 rows of 8 heads; pad rows of LSE that fill tiles of their own."""
+    rng = np.random.default_rng(9)
+    q, k, v = (
+        rng.standard_normal(shape).astype(np.float16)
+        for shape in ((161, 8, 32), (60, 1, 32), (60, 1, 32))
+    )
+    options = {
+        "layout": "thd",
+        "lse_layout": "bhs_padded",
+        "cu_seqlens_q": np.array([0, 60, 61, 161]),
+        "cu_seqlens_kv": np.array([0, 20, 21, 60]),
+        "causal": True,
+    }
+    problem = Problem(q, k, v, options, lse=np.full((3, 8, 170), np.nan, np.float32))
+    assert_matches(run(problem, device), problem)

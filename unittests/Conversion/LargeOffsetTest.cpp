@@ -159,6 +159,26 @@ TEST_P(LargeOffset, RowTimesStride) {
           << j << ", " << c;
 }
 
+// Heads of a group share a tile, however far apart they lie.
+TEST_P(LargeOffset, PackedHeads) {
+  constexpr int64_t stride = (int64_t(1) << 31) + 64;
+  std::string far = "1x2x4x64xf16, strided<[4294967424, 2147483712, 64, 1]>";
+  Program program(module(far, "1x1x8x64xf16", far), GetParam());
+  // Key 4 h + i has weight only in its column, as has row i of head h.
+  for (int64_t key = 0; key < 8; ++key) {
+    program.at("arg1", key * 64 + key) = 0x5400;                        // 64
+    program.at("arg0", key / 4 * stride + key % 4 * 64 + key) = 0x5400; // 64
+    for (int64_t c = 0; c < 64; ++c)
+      program.at("arg2", key * 64 + c) = key % 3 ? two : one;
+  }
+  EXPECT_EQ(program.run(/*lastOnly=*/false), 0u);
+  for (int64_t key = 0; key < 8; ++key)
+    for (int64_t c = 0; c < 64; ++c)
+      ASSERT_EQ(program.at("arg3", key / 4 * stride + key % 4 * 64 + c),
+                key % 3 ? two : one)
+          << key << ", " << c;
+}
+
 // F8: more batches and heads than a second grid dimension counts.
 TEST_P(LargeOffset, ManyBatches) {
   Program program(

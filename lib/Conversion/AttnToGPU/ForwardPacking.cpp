@@ -26,8 +26,9 @@ using namespace mlir::attn;
 /// Rows of the smallest tile of the pipelined program: a head with as many
 /// fills it.
 static constexpr int64_t fullTile = 128;
-/// What a wave reads of a bias or mask is one resource.
-static constexpr int64_t maxRunBytes = int64_t(1) << 31;
+/// What a wave reads of a bias or mask is one resource, of 2 GiB: heads may take
+/// this much of it, rows and keys the rest.
+static constexpr int64_t maxHeadBytes = int64_t(1) << 30;
 
 /// Can a wave's rows of that bias or mask be read as one run?
 static bool fitsRun(Value operand, int64_t heads, int64_t rows) {
@@ -47,7 +48,7 @@ static bool fitsRun(Value operand, int64_t heads, int64_t rows) {
   if (strides.empty() || ShapedType::isDynamic(strides[rank - 3]))
     return !ShapedType::isDynamic(rows);
   int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  return strides[rank - 3] < maxRunBytes / 2 / bytes / heads;
+  return strides[rank - 3] < maxHeadBytes / bytes / heads;
 }
 
 int64_t mlir::attn::getPackedHeads(AttentionOp op) {
