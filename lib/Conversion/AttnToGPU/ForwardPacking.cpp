@@ -26,8 +26,8 @@ using namespace mlir::attn;
 /// Rows of the smallest tile of the pipelined program: a head with as many
 /// fills it.
 static constexpr int64_t fullTile = 128;
-/// What a wave reads of a bias or mask is one resource, of 2 GiB: heads may take
-/// this much of it, rows and keys the rest.
+/// What a wave reads of a bias or mask is one resource, of 2 GiB: heads may
+/// take this much of it, rows and keys the rest.
 static constexpr int64_t maxHeadBytes = int64_t(1) << 30;
 
 /// Can a wave's rows of that bias or mask be read as one run?
