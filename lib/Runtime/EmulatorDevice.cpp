@@ -107,8 +107,11 @@ Expected<uint64_t> EmulatorDevice::allocate(const ResolvedBuffer &layout,
                              ? emu::BufferRole::Workspace
                          : hasContent ? emu::BufferRole::InOut
                                       : emu::BufferRole::Output;
-  Expected<uint64_t> address =
-      machine.allocate(buffer.name, layout.bytes, role);
+  // Kernels may read the whole dwords in which elements lie.
+  Expected<uint64_t> address = machine.allocate(
+      buffer.name,
+      role == emu::BufferRole::Input ? alignTo(layout.bytes, 4) : layout.bytes,
+      role);
   if (!address || layout.bytes == 0)
     return address;
   uint8_t *host = machine.getHostPointer(*address);

@@ -38,6 +38,7 @@ _ELEMENT_TYPES = {
     np.dtype(np.float64): "f64",
     np.dtype(np.int32): "i32",
     np.dtype(np.int8): "i8",
+    np.dtype(np.bool_): "i1",
 }
 
 
@@ -482,9 +483,10 @@ class _Builder:
         if isinstance(x, View) or np.ndim(x) > 0:
             if not isinstance(x, View):
                 x = np.asarray(x)
-                x = x.astype({"i": np.int32, "b": np.int8}.get(x.dtype.kind, x.dtype), copy=False)
                 if name == "mask":
-                    x = x.astype(np.int8)
+                    x = x.astype(x.dtype if x.dtype == np.bool_ else np.int8)
+                elif x.dtype.kind == "i":
+                    x = x.astype(np.int32, copy=False)
                 elif name in ("alibi_slopes", "sink"):
                     x = x.astype(np.float32)
             # A size of 1 that broadcasts is known when compiling.

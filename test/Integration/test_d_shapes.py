@@ -233,6 +233,28 @@ def broadcast_view(x, shape):
     return View(padded.reshape(-1).copy(), 0, shape, tuple(strides))
 
 
+@pytest.mark.needs("bias_mask", "gqa", "strided", "dynamic")
+def test_bias_and_mask_in_parts_of_dwords(device, kind):
+    """Rows that begin anywhere, as types tell or as only the launch does; i1 and i8."""
+    rng = np.random.default_rng(12)
+    dtype = compare.dtype(kind)
+
+    def normal(*shape):
+        return rng.normal(size=shape).astype(dtype)
+
+    q, k, one = normal(2, 4, 40, 64), normal(2, 2, 203, 64), normal(2, 4, 1, 64)
+    bias, mask = normal(2, 4, 40, 203), rng.random((2, 1, 40, 203)) < 0.8
+    problems = [
+        Problem(q, k, k, {"bias": bias, "causal": True}, dynamic=True),
+        Problem(q, k, k, {"bias": view_of(bias, pitch=207, offset=3), "mask": mask}),
+        Problem(q, k, k, {"mask": mask, "softcap": 5.0}, dynamic=True),
+        Problem(q, k, k, {"mask": view_of(mask.astype(np.int8), offset=1, fill=1)}),
+        Problem(one, k, k, {"bias": bias[:, :, :1], "mask": mask[0, 0, :1]}, dynamic=True),
+    ]
+    for n, (problem, result) in enumerate(zip(problems, run_all(problems, device))):
+        assert_matches(result, problem, what=f"{n}: ")
+
+
 @pytest.mark.needs("bias_mask", "gqa", "strided")
 def test_D12_mask_broadcast(device, kind):
     q = np.zeros((2, 4, 6, 64), spread([0], kind).dtype)

@@ -9,6 +9,7 @@
 #include "ForwardKernel.h"
 #include "MergeKernel.h"
 #include "attn/Conversion/Passes.h"
+#include "attn/Conversion/ScoreOperands.h"
 #include "attn/Conversion/Tuning.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -95,7 +96,7 @@ void Lowering::setAlignments() {
   SmallVector<Value> operands = {op.getQuery(), op.getKey(), op.getValue(),
                                  op.getOutputInit()};
   for (Value operand : {op.getBias(), op.getMask()})
-    if (operand && getScoreReadWidth(cast<MemRefType>(operand.getType())) > 1)
+    if (operand && hasWholeDwordRows(cast<MemRefType>(operand.getType())))
       operands.push_back(operand);
   for (Value operand : operands) {
     Type element = getElementTypeOrSelf(operand);

@@ -28,8 +28,7 @@ namespace mlir::attn {
 llvm::SmallVector<KernelOperand> getKernelOperands(AttentionOp op);
 
 /// Elements that one read of a bias or mask may take: 4 keys where they are
-/// contiguous and no 4-byte piece straddles the end, of which nothing would be
-/// read; else 1.
+/// contiguous, else 1.
 int64_t getScoreReadWidth(MemRefType type);
 
 /// What `op`'s kernel does with a score besides scaling it, per tile of 64

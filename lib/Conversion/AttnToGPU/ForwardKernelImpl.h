@@ -62,9 +62,13 @@ struct ScoreOperand {
   Value keyStride; ///< i32, elements from key to key
   bool hasKeys = false; ///< else one element serves all keys
   int64_t width = 1;    ///< elements of one read
+  int64_t scores = 1;   ///< and the lane's scores among them
   /// A lane reads 16 bytes, part of which is the other half-wave's, so that a
   /// read touches fewer lines: they trade after it.
   bool isSwapped = false;
+  /// The lane's scores that an arranged vector serves. Of 8 those behind the
+  /// first 4 stand 4 elements further.
+  int64_t arranged() const { return isSwapped ? 4 : scores; }
 };
 
 /// What a tile's products need to become scores.

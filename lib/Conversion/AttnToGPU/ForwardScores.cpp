@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ForwardKernelImpl.h"
+#include "attn/Conversion/ScoreOperands.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -57,18 +58,7 @@ int64_t mlir::attn::getScoreReadWidth(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
   (void)type.getStridesAndOffset(strides, offset);
-  if (strides.empty() || strides.back() != 1)
-    return 1;
-  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  if (bytes == 4)
-    return 4;
-  if (ShapedType::isDynamic(offset) || offset * bytes % 4)
-    return 1;
-  strides.back() = type.getShape().back();
-  for (auto [size, stride] : llvm::zip(type.getShape(), strides))
-    if (size != 1 && (ShapedType::isDynamic(stride) || stride * bytes % 4))
-      return 1;
-  return 4;
+  return strides.empty() || strides.back() != 1 ? 1 : 4;
 }
 
 ScoreNeeds mlir::attn::getScoreNeeds(AttentionOp op, const ChipInfo &chip) {
@@ -84,9 +74,16 @@ ScoreNeeds mlir::attn::getScoreNeeds(AttentionOp op, const ChipInfo &chip) {
     auto type = cast<ShapedType>(operand.getType());
     auto memref = dyn_cast<MemRefType>(operand.getType());
     int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-    bool isWide = !memref || getScoreReadWidth(memref) > 1;
-    needs.vgprs += isWide ? scores * bytes / 4 : scores;
     needs.clocks += 8;
+    if (!memref || hasWholeDwordRows(memref)) {
+      needs.vgprs += scores * bytes / 4;
+    } else if (getScoreReadWidth(memref) > 1) {
+      // A dword more for every 4 keys, and a shift for each that they become.
+      needs.vgprs += scores * (bytes + 1) / 4;
+      needs.clocks += bytes;
+    } else {
+      needs.vgprs += scores;
+    }
   }
   return needs;
 }
@@ -169,12 +166,20 @@ ScoreOperand ForwardKernel::scoreOperand(StringRef name) {
   };
   result.keyStride = toI32(stride(3));
   result.width = result.hasKeys ? getScoreReadWidth(type) : 1;
+  bool isWhole = hasWholeDwordRows(type);
+  result.scores = result.width;
   // 16 bytes a lane, of types whose 16 bytes are more than a lane's 4 keys.
   int64_t keysPerRead = 128 / type.getElementTypeBitWidth();
   if (result.width > 1 && !type.getElementType().isInteger(1) &&
-      c.chip->hasPermlaneSwap && keysPerRead > 4) {
-    result.width = keysPerRead;
+      c.chip->hasPermlaneSwap && keysPerRead > 4 && isWhole) {
+    result.width = result.scores = keysPerRead;
     result.isSwapped = true;
+  }
+  // Bytes in parts of dwords: the dword more is the first of the next 4 keys,
+  // and LLVM would make one read of the two.
+  if (result.width > 1 && !isWhole && type.getElementTypeBitWidth() <= 8) {
+    result.width = 12;
+    result.scores = 8;
   }
   Value held = result.isSwapped
                    ? b.addi(heldKey(b.c32(0)), b.muli(b.half, result.width))
@@ -210,7 +215,7 @@ Values ForwardKernel::readScoreOperand(const ScoreOperand &operand,
                            b.muli(keyTile(tile), c.tileKV), operand.keyStride),
                        operand.lane);
   Values result;
-  for (int64_t i = 0; i < c.getWaveKeys() / 2; i += operand.width) {
+  for (int64_t i = 0; i < c.getWaveKeys() / 2; i += operand.scores) {
     int64_t key = operand.isSwapped
                       ? 2 * i
                       : 32 * (i / 16) + layout.apply({{"reg", i % 16}})[0];
@@ -268,15 +273,15 @@ Values ForwardKernel::arrangeScoreOperands(ArrayRef<Value> reads) {
 int64_t ForwardKernel::countReads(const ScoreOperand &operand) const {
   if (!operand.run)
     return 0;
-  return operand.hasKeys ? c.getWaveKeys() / 2 / operand.width : 1;
+  return operand.hasKeys ? c.getWaveKeys() / 2 / operand.scores : 1;
 }
 
 Value ForwardKernel::operandElement(const ScoreOperand &operand,
                                     ArrayRef<Value> arranged, int64_t i) {
   if (!operand.hasKeys)
     return b.element(arranged.front(), 0);
-  int64_t width = std::min<int64_t>(operand.width, 4);
-  return b.element(arranged[i / width], i % width);
+  int64_t at = i % operand.arranged();
+  return b.element(arranged[i / operand.arranged()], at < 4 ? at : at + 4);
 }
 
 void ForwardKernel::readScoreProblem() {
@@ -411,9 +416,8 @@ Values ForwardKernel::transform(ArrayRef<Value> products,
       score = addTo(score, x);
     }
     isScaled = true;
-    reads = reads.drop_front(bias.hasKeys ? c.getWaveKeys() / 2 /
-                                                std::min<int64_t>(bias.width, 4)
-                                          : 1);
+    reads = reads.drop_front(
+        bias.hasKeys ? c.getWaveKeys() / 2 / bias.arranged() : 1);
   }
   if (!isScaled)
     for (Value &score : scores)

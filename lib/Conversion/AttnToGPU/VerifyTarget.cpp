@@ -206,8 +206,10 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
     if (failed(type.getStridesAndOffset(strides, offset)))
       return op.emitOpError("expects strided memrefs, but got ") << type;
   }
-  for (Value operand :
-       {op.getQuery(), op.getKey(), op.getValue(), op.getOutputInit()}) {
+  for (auto [name, operand] :
+       {std::pair("query", op.getQuery()), std::pair("key", op.getKey()),
+        std::pair("value", op.getValue()),
+        std::pair("output", op.getOutputInit())}) {
     auto type = dyn_cast<MemRefType>(operand.getType());
     if (!type)
       continue;
@@ -219,12 +221,14 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
              << chip.name << ", but got " << type
              << "; cast the operand to a type that has it";
     int64_t bytes = type.getElementTypeBitWidth() / 8;
-    for (int64_t stride : ArrayRef(strides).drop_back())
-      if (!ShapedType::isDynamic(stride) &&
+    strides.pop_back();
+    for (auto [size, stride] : llvm::zip(type.getShape(), strides))
+      if (size != 1 && !ShapedType::isDynamic(stride) &&
           (stride < 0 || stride * bytes % config->rowAlignment != 0))
-        return op.emitOpError("expects outer strides to be multiples of ")
-               << config->rowAlignment << " bytes and not negative on "
-               << chip.name << ", but got a stride of " << stride * bytes
+        return op.emitOpError("expects outer strides of ")
+               << name << " to be multiples of " << config->rowAlignment
+               << " bytes and not negative on " << chip.name
+               << ", but got a stride of " << stride * bytes
                << " bytes; copy the operand to a contiguous memref";
   }
   return success();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Conversion/Passes.h"
+#include "attn/Conversion/ScoreOperands.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -65,6 +66,8 @@ struct Slice {
   Value pageStride;   ///< i64, elements; null without pages
   Value pool;         ///< the one resource of all pages; null without pages
   bool isRun = false; ///< all of it is within reach of one resource
+  /// Runs: elements need not lie in whole dwords, so those dwords are read.
+  bool isUnaligned = false;
 };
 
 class KernelRewriter {
@@ -84,7 +87,9 @@ private:
   bool isUniform(Value value);
   /// index -> (uniform part or null, lane part or null), as i32.
   std::pair<Value, Value> split(Value index);
-  Value resource(const Slice &slice, Value rowUniform);
+  /// With `behind`, the resource begins and ends with whole dwords, that many
+  /// bytes (i32) in front of the slice.
+  Value resource(const Slice &slice, Value rowUniform, Value *behind = nullptr);
   /// Byte offset of [row, col] behind the resource, and a constant beside it.
   Value laneOffset(const Slice &slice, Value rowLane, Value col);
   /// The resource of all pages.
@@ -427,6 +432,8 @@ FailureOr<Slice> KernelRewriter::getRun(Operation *user,
   b.setInsertionPointAfter(run);
   Slice slice;
   slice.isRun = true;
+  slice.isUnaligned = !hasWholeDwordRows(
+      cast<MemRefType>(metadata.getSource().getType()));
   slice.bytes = getBytes(type);
   // The pointer is that of the argument's first element, its offset included.
   Value offset = arith::IndexCastOp::create(
@@ -443,7 +450,8 @@ FailureOr<Slice> KernelRewriter::getRun(Operation *user,
   return slices[run] = slice;
 }
 
-Value KernelRewriter::resource(const Slice &slice, Value rowUniform) {
+Value KernelRewriter::resource(const Slice &slice, Value rowUniform,
+                               Value *behind) {
   Value base = slice.base, rows = slice.rows;
   Value rowBytes = arith::MulIOp::create(b, slice.rowStride, c64(slice.bytes));
   // A constant goes last, so that accesses to several rows of one tile share
@@ -493,6 +501,20 @@ Value KernelRewriter::resource(const Slice &slice, Value rowUniform) {
     Value any =
         arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, rows, c32(0));
     records = arith::SelectOp::create(b, any, records, c32(0));
+  }
+  if (behind) {
+    Value address = LLVM::PtrToIntOp::create(b, b.getI64Type(), base);
+    Value odd = arith::AndIOp::create(b, address, c64(3));
+    base =
+        LLVM::GEPOp::create(b, pointer(1), b.getI8Type(), base,
+                            ValueRange{arith::SubIOp::create(b, c64(0), odd)});
+    *behind = arith::TruncIOp::create(b, b.getI32Type(), odd);
+    Value end = arith::AddIOp::create(
+        b, records, arith::AddIOp::create(b, *behind, c32(3)));
+    Value any =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, records, c32(0));
+    records = arith::SelectOp::create(
+        b, any, arith::AndIOp::create(b, end, c32(-4)), c32(0));
   }
   return ROCDL::MakeBufferRsrcOp::create(
       b, pointer(8), base, arith::ConstantIntOp::create(b, b.getI16Type(), 0),
@@ -687,6 +709,20 @@ LogicalResult KernelRewriter::lowerRead(vector::TransferReadOp op) {
   return success();
 }
 
+/// The first operation of the block that uses a result of `op`, itself or
+/// inside of its regions; null if there is none, or one in another block.
+static Operation *findFirstUser(Operation *op) {
+  Operation *first = nullptr;
+  for (Operation *user : op->getUsers()) {
+    Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
+    if (!here)
+      return nullptr;
+    if (!first || here->isBeforeInBlock(first))
+      first = here;
+  }
+  return first;
+}
+
 LogicalResult KernelRewriter::lowerRunRead(vector::TransferReadOp op,
                                            const Slice &slice) {
   b.setInsertionPoint(op);
@@ -696,26 +732,48 @@ LogicalResult KernelRewriter::lowerRunRead(vector::TransferReadOp op,
   if (auto cast = index.getDefiningOp<arith::IndexCastOp>())
     index = cast.getIn();
   auto add = index.getDefiningOp<arith::AddIOp>();
-  if (add && matchPattern(add.getRhs(), m_Constant())) {
+  APInt more;
+  if (add && matchPattern(add.getRhs(), m_ConstantInt(&more)) &&
+      (!slice.isUnaligned || more.getSExtValue() * slice.bytes % 4 == 0)) {
     index = add.getLhs();
-    constant = toI32(add.getRhs());
+    constant = c32(more.getSExtValue() * slice.bytes);
   }
-  auto [uniformPart, lanePart] = split(index);
-  Value rsrc = resource(slice, uniformPart);
-  if (constant)
-    lanePart =
-        lanePart ? arith::AddIOp::create(b, lanePart, constant) : constant;
-  Value offset = lanePart ? lanePart : c32(0);
-  if (slice.bytes != 1)
-    offset = arith::MulIOp::create(b, offset, c32(slice.bytes));
   VectorType type = op.getVectorType();
-  int64_t count = type.getNumElements();
-  Type data = carrier(b, count * slice.bytes * 8);
+  int64_t count = type.getNumElements(), bits = count * slice.bytes * 8;
+  // Four elements that may lie in parts of dwords: one dword more is read.
+  bool isShifted = slice.isUnaligned && count * slice.bytes % 4 == 0;
+  auto [uniformPart, lanePart] = split(index);
+  Value behind, shift;
+  Value rsrc = resource(slice, uniformPart, isShifted ? &behind : nullptr);
+  Value offset = lanePart ? lanePart : c32(0);
+  offset = b.createOrFold<arith::MulIOp>(offset, c32(slice.bytes));
+  if (isShifted) {
+    offset = arith::AddIOp::create(b, offset, behind);
+    shift = arith::ShLIOp::create(b, offset, c32(3));
+    offset = arith::AndIOp::create(b, offset, c32(-4));
+    bits += 32;
+  }
+  if (constant)
+    offset = arith::AddIOp::create(b, offset, constant);
+  Type data = carrier(b, bits);
   Value zero = c32(0);
   Value loaded = ROCDL::RawPtrBufferLoadOp::create(
       b, data, rsrc, offset, zero, zero, ArrayAttr(), ArrayAttr(), ArrayAttr());
-  if (!isa<VectorType>(data))
+  // What is done to it waits for it.
+  if (Operation *user = findFirstUser(op))
+    b.setInsertionPoint(user);
+  if (isShifted) {
+    SmallVector<Value> dwords;
+    auto dword = [&](int64_t i) -> Value {
+      return vector::ExtractOp::create(b, loaded, i);
+    };
+    for (int64_t i = 0; i + 1 < bits / 32; ++i)
+      dwords.push_back(LLVM::FshrOp::create(b, dword(i + 1), dword(i), shift));
+    loaded = vector::FromElementsOp::create(
+        b, VectorType::get(dwords.size(), b.getI32Type()), dwords);
+  } else if (!isa<VectorType>(data)) {
     loaded = vector::BroadcastOp::create(b, VectorType::get(1, data), loaded);
+  }
   Type element = type.getElementType();
   bool isBool = element.isInteger(1);
   auto inMemory = VectorType::get(count, isBool ? b.getI8Type() : element);

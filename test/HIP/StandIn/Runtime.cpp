@@ -9,6 +9,7 @@
 #include "Runtime.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/ELF.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstring>
@@ -32,13 +33,15 @@ Status Device::allocate(void **address, size_t bytes) {
   *address = nullptr;
   if (bytes == 0)
     return success;
-  // Reading what nobody wrote is a finding, so it counts as a workspace.
-  auto at = machine.allocate("hipMalloc " + std::to_string(bytes), bytes,
-                             emu::BufferRole::Workspace);
+  // Reading what nobody wrote is a finding, so it counts as a workspace, but
+  // not reading the rest of the last dword: GPUs allocate more than that.
+  auto at = machine.allocate("hipMalloc " + std::to_string(bytes),
+                             alignTo(bytes, 4), emu::BufferRole::Workspace);
   if (!at) {
     log() << toString(at.takeError()) << '\n';
     return outOfMemory;
   }
+  machine.markWritten(*at + bytes, alignTo(bytes, 4) - bytes);
   allocations[*at] = bytes;
   *address = reinterpret_cast<void *>(*at);
   return success;
