@@ -116,6 +116,16 @@ std::string check(ArrayRef<int64_t> lengths, ArrayRef<int64_t> starts,
 TEST(CheckLaunchTest, Contents) {
   EXPECT_EQ(check({32, 0}, {0, 5, 9}, {3, 0, 7, -7}), "no error");
   EXPECT_EQ(check({16}, {0, 0, 0}, {3, -1, 0, -1}), "no error");
+  // A size of something that is not there yet.
+  Manifest manifest = parseSample();
+  manifest.contents = {{Contents::Kind::Cumulative,
+                        "starts",
+                        9,
+                        {SizeExpr::dim("longest")},
+                        "",
+                        0}};
+  EXPECT_FALSE(bool(manifest.checkContents(
+      {}, [](StringRef) { return Integers{{2}, {0, 9}}; })));
   EXPECT_EQ(check({41, 0}, {0}, {}),
             "buffer 'lengths': expects element 0 to be 0 to 40, but got 41");
   EXPECT_EQ(check({0, -1}, {0}, {}),
