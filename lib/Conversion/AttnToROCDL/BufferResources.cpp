@@ -432,8 +432,8 @@ FailureOr<Slice> KernelRewriter::getRun(Operation *user,
   b.setInsertionPointAfter(run);
   Slice slice;
   slice.isRun = true;
-  slice.isUnaligned = !hasWholeDwordRows(
-      cast<MemRefType>(metadata.getSource().getType()));
+  slice.isUnaligned =
+      !hasWholeDwordRows(cast<MemRefType>(metadata.getSource().getType()));
   slice.bytes = getBytes(type);
   // The pointer is that of the argument's first element, its offset included.
   Value offset = arith::IndexCastOp::create(
