@@ -168,3 +168,50 @@ def test_the_lse_costs_next_to_nothing(device, tmp_path):
     assert len(without["loop_addresses"]) == len(with_lse["loop_addresses"]) > 0
     times = [launch["launch"]["projected_us"] for launch in (without, with_lse)]
     assert times[0] <= times[1] <= 1.005 * times[0]
+
+
+@on_gpus
+@pytest.mark.parametrize("config", TILES)
+def test_biases_whose_log2_overflows(device, config):
+    """A row's maximum may be any finite value, also where it leaves the range of f32
+    in log2 units, and change between such values and ordinary ones."""
+    low, high = (s * 2.0**127 * (2 - 2.0**-7) for s in (-1, 1))  # the ends of bf16
+    rows, keys = 40, 300
+    bias = normal((rows, keys), "f32", 7, 5.0)
+    bias[0] = low
+    bias[1, :128] = low
+    bias[2] = high
+    bias[3, -1] = high
+    bias[4, 5] = high
+    bias[5, :130] = -np.inf
+    bias[6] = 2.0**127
+    bias[7] = -(2.0**127)
+    bias[7, 100:] = -(2.0**127) * 1.5
+    bias[8] = -np.inf
+    bias[9, 200] = np.nan
+    bias[10, 64] = np.inf
+    bias[11, 1::2], bias[11, ::2] = -np.inf, low
+    bias[12], bias[12, :64] = -np.inf, low
+    bias[13, 130:], bias[13, :130] = high, low
+    bias[14], bias[14, 290] = low, -(2.0**127) * 1.25
+    problems = [
+        problem(
+            rows, keys, kind, d, config=config, bias=(size * bias).astype(compare.dtype(of)), **options
+        )
+        for kind, d, of, size, options in (
+            ("bf16", 128, "bf16", 1, {}),
+            ("bf16", 64, "bf16", 1, {"causal": True}),
+            ("f16", 64, "f32", 1, {}),
+            # 2^28 is far, but not beyond f32; 2^21 is where far begins. Sums with an
+            # ordinary score would be rounded to f32.
+            ("bf16", 64, "bf16", 2.0**-100, {"scale": 0.0}),
+            ("bf16", 64, "f32", 2.0**-107, {"scale": 0.0}),
+            ("bf16", 32, "f32", 2.0**-8, {"num_kv_splits": 2}),
+        )
+    ]
+    for p, result in zip(problems, run_all(problems, device)):
+        out, lse = p.reference()
+        # An LSE near the end of f32 is infinite: it comes from log2 units.
+        far = np.abs(lse) > 2.0**126
+        result.lse[far & np.isfinite(lse)] = lse[far & np.isfinite(lse)]
+        assert_matches(result, p, what=f"{p.k.shape}: ")

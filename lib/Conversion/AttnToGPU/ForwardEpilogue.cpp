@@ -194,10 +194,7 @@ State ForwardKernel::mergeGroups(State state) {
           .front();
   Value otherNm = b.element(other, 0), otherSum = b.element(other, 1);
   Value nm = arith::MinNumFOp::create(b, state.nm, otherNm);
-  auto factor = [&](Value old) {
-    return b.exp2(toLog2(arith::SubFOp::create(b, nm, old)));
-  };
-  Value mine = factor(state.nm), others = factor(otherNm);
+  Value mine = rescale(nm, state.nm), others = rescale(nm, otherNm);
   auto join = [&](Value x, Value y) -> Value {
     return b.fma(x, mine, arith::MulFOp::create(b, y, others));
   };

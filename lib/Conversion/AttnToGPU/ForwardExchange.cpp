@@ -97,10 +97,7 @@ void ForwardKernel::multiplyShared(State &state, ArrayRef<Values> raw,
       isNotZero(b, ROCDL::BallotOp::create(b, b.getI64Type(), differs));
   adoptRaised(state, state.sum, fragments, rare, [&]() -> Raised {
     Value nm = arith::MinNumFOp::create(b, state.nm, otherNm);
-    auto factor = [&](Value old) {
-      return b.exp2(toLog2(arith::SubFOp::create(b, nm, old)));
-    };
-    Value mine = factor(state.nm), others = factor(otherNm);
+    Value mine = rescale(nm, state.nm), others = rescale(nm, otherNm);
     Value sum = arith::MulFOp::create(b, state.sum, mine);
     Values result;
     for (Value fragment : fragments) {

@@ -27,6 +27,11 @@ struct State {
   Values pages;   ///< `findPages` of the next two tiles (pipelined)
 };
 
+/// -m as `exponent` adds it: to a score, to its product with c. Null is 0.
+struct Frame {
+  Value natural, log2;
+};
+
 /// P of a tile and what came out of summing it.
 struct Probabilities {
   Values fragments;
@@ -237,19 +242,30 @@ private:
                    ArrayRef<Value> acc);
   /// c s - m. In 16 bits one fma, m in scaled log2 units; P is rounded harder
   /// than that anyway. In f32 c (s - m), m a score: exact for the maximum, and
-  /// in error by the difference's last bit only, however large the scores. The
-  /// same with a wide bias, of which the lowest finite value must not overflow.
-  Value exponent(Value score, Value nm);
+  /// in error by the difference's last bit only, however large the scores.
+  Value exponent(Value score, Frame frame);
   bool hasNaturalMaximum() {
     return c.kind == ElementKind::F32 ||
            (op.getBias() && !getElementTypeOrSelf(op.getBias()).isF16());
   }
+  /// A wide bias may have any finite value, so m is a score with it, too. One
+  /// fma does all the same while c m is near 0. P of a row whose maximum is far
+  /// from it is NaN, and so is the sum, which votes in each tile: the rare
+  /// branch computes c (s - m).
+  bool hasGuardedMaximum() {
+    return hasNaturalMaximum() && c.kind != ElementKind::F32;
+  }
+  Value isFar(Value nm);
+  /// Of a tile, or of its repair.
+  Frame frame(Value nm, bool isRepair);
   /// A maximum, or a difference of two, in log2 units.
   Value toLog2(Value m);
+  /// What turns sums under the maximum `old` into those under `nm`.
+  Value rescale(Value nm, Value old);
   /// p = exp2(c s - m) of `scores`, packed, their sum on top of `sum` (null:
   /// 0). fmas are issued ahead of their exponential, readers behind it.
   std::pair<Values, Value> exponentials(ArrayRef<Value> scores, Value nm,
-                                        Value sum);
+                                        Value sum, bool isRepair = false);
   Values fragments(ArrayRef<Value> packed);
   /// The tile of keys that the wave's loop takes as its tile number `tile`.
   Value keyTile(Value tile);

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <cmath>
 
@@ -22,10 +23,40 @@ Value mlir::attn::isNotZero(WaveBuilder &b, Value mask) {
       arith::ConstantIntOp::create(b, b.getI64Type(), 0));
 }
 
-Value ForwardKernel::exponent(Value score, Value nm) {
+/// Maxima from 2^farLog2 on are far.
+static constexpr int farLog2 = 21;
+
+Value ForwardKernel::isFar(Value nm) {
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::OGE,
+                               math::AbsFOp::create(b, nm),
+                               b.cf(std::ldexp(1.0, farLog2)));
+}
+
+Frame ForwardKernel::frame(Value nm, bool isRepair) {
   if (!hasNaturalMaximum())
-    return b.fma(score, scale, nm);
-  return arith::MulFOp::create(b, arith::AddFOp::create(b, score, nm), scale);
+    return {Value(), nm};
+  if (!hasGuardedMaximum())
+    return {nm, Value()};
+  if (isRepair) {
+    Value far = isFar(nm), zero = b.cf(0);
+    return {arith::SelectOp::create(b, far, nm, zero),
+            arith::SelectOp::create(b, far, zero, toLog2(nm))};
+  }
+  // NaN where it is far, without a comparison, whose result comes late.
+  Value large =
+      arith::MulFOp::create(b, nm, b.cf(std::ldexp(1.0, 128 - farLog2)));
+  Value small =
+      arith::MulFOp::create(b, scale, b.cf(std::ldexp(1.0, farLog2 - 128)));
+  return {Value(),
+          b.fma(large, small, arith::MulFOp::create(b, large, b.cf(0)))};
+}
+
+Value ForwardKernel::exponent(Value score, Frame frame) {
+  if (frame.natural)
+    score = arith::AddFOp::create(b, score, frame.natural);
+  if (frame.log2)
+    return b.fma(score, scale, frame.log2);
+  return arith::MulFOp::create(b, score, scale);
 }
 
 Value ForwardKernel::toLog2(Value m) {
@@ -34,16 +65,27 @@ Value ForwardKernel::toLog2(Value m) {
   return arith::MulFOp::create(b, m, scale);
 }
 
+Value ForwardKernel::rescale(Value nm, Value old) {
+  Value difference = toLog2(arith::SubFOp::create(b, nm, old));
+  if (hasGuardedMaximum()) // as they were rounded
+    difference = arith::SelectOp::create(
+        b, arith::OrIOp::create(b, isFar(nm), isFar(old)), difference,
+        arith::SubFOp::create(b, toLog2(nm), toLog2(old)));
+  return b.exp2(difference);
+}
+
 std::pair<Values, Value> ForwardKernel::exponentials(ArrayRef<Value> scores,
-                                                     Value nm, Value sum) {
+                                                     Value nm, Value sum,
+                                                     bool isRepair) {
   // An exponential's reader right behind it would wait, and so would an
   // exponential right behind its fma.
   constexpr size_t lead = 1, lag = 2;
   Values x, p, packed;
+  Frame frame = this->frame(nm, isRepair);
   size_t done = 0, n = scores.size();
   for (size_t i = 0; i < n + lead + lag; ++i) {
     if (i < n)
-      x.push_back(exponent(scores[i], nm));
+      x.push_back(exponent(scores[i], frame));
     if (i >= lead && i < n + lead)
       p.push_back(b.exp2(x[i - lead]));
     if (done + 2 + lead + lag <= i + 1) {
@@ -67,7 +109,10 @@ Values ForwardKernel::fragments(ArrayRef<Value> packed) {
 Probabilities ForwardKernel::finish(const State &state) {
   ArrayRef<Value> rest = ArrayRef(state.scores).drop_front(c.earlyExps);
   auto [packed, tileSum] = exponentials(rest, state.nm, state.earlySum);
-  Value over = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, tileSum,
+  // Under a maximum that is far the sum is NaN.
+  auto predicate = hasGuardedMaximum() ? arith::CmpFPredicate::UGT
+                                       : arith::CmpFPredicate::OGT;
+  Value over = arith::CmpFOp::create(b, predicate, tileSum,
                                      b.cf(std::ldexp(1.0, c.voteLog2)));
   Values all(state.packed);
   llvm::append_range(all, packed);
@@ -127,8 +172,9 @@ void ForwardKernel::repair(State &state, Probabilities &p, Value tile,
     if (visible.hasMask && masksLate())
       scores = select(scores, tile);
     Value nm = raise(state.nm, scores);
-    Value factor = b.exp2(toLog2(arith::SubFOp::create(b, nm, state.nm)));
-    auto [packed, tileSum] = exponentials(scores, nm, Value());
+    Value factor = rescale(nm, state.nm);
+    auto [packed, tileSum] =
+        exponentials(scores, nm, Value(), /*isRepair=*/true);
     Value sum = b.fma(state.sum, factor, tileSum);
     return {nm, sum, fragments(packed), factor};
   });
