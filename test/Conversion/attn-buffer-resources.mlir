@@ -28,7 +28,8 @@
 // CHECK:         %[[LEFT:.*]] = arith.subi {{.*}} : i32
 // CHECK:         %[[ROWS:.*]] = arith.maxsi %[[LEFT]]
 // CHECK:         %[[RECORDS:.*]] = arith.muli %[[ROWS]]
-// CHECK:         %[[WIDE:.*]] = arith.extui %[[RECORDS]] : i32 to i64
+// CHECK:         %[[SCALAR:.*]] = rocdl.readfirstlane %[[RECORDS]] : i32
+// CHECK:         %[[WIDE:.*]] = arith.extui %[[SCALAR]] : i32 to i64
 // CHECK:         rocdl.make.buffer.rsrc {{.*}}, {{.*}}, %[[WIDE]],
 // CHECK:         rocdl.raw.ptr.buffer.load.lds
 // CHECK:         rocdl.raw.ptr.buffer.load {{.*}} : vector<4xi32>

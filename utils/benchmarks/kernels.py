@@ -49,9 +49,7 @@ FEATURE_BOUNDS = """\
   errors of 1e-2 in the score.
 - **Bias** on gfx950 is bound by the path from L2. A lane reads 16 bytes of its row, so a line of 128 bytes is asked
   for four times: 2048 clk an iteration at a line a clock for 16 bits (f32: 4096), and 1024 for K and V, in
-  competition for one queue. There are no registers to ask for it a tile earlier. bf16 also needs 13 clk a score of
-  the vector port (f16: 5): two halves are taken apart, and the maximum is subtracted before the product with
-  log2(e), because the product with the lowest finite bias would overflow. Reading whole lines through LDS
+  competition for one queue. There are no registers to ask for it a tile earlier. Reading whole lines through LDS
   would halve the requests; it was not tried. gfx942 has tiles of 32 keys and time to spare.
 """
 

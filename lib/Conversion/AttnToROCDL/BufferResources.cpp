@@ -516,6 +516,9 @@ Value KernelRewriter::resource(const Slice &slice, Value rowUniform,
     records = arith::SelectOp::create(
         b, any, arith::AndIOp::create(b, end, c32(-4)), c32(0));
   }
+  // Were it in a vector register, each access would become a loop over lanes,
+  // into whose end LLVM places spills that no lane then executes.
+  records = ROCDL::ReadfirstlaneOp::create(b, b.getI32Type(), records);
   return ROCDL::MakeBufferRsrcOp::create(
       b, pointer(8), base, arith::ConstantIntOp::create(b, b.getI16Type(), 0),
       arith::ExtUIOp::create(b, b.getI64Type(), records), c32(rsrcFlags));
