@@ -60,6 +60,7 @@ def test_attention_of_every_layer(encoder, device, kind):
 
 
 @pytest.mark.kinds("f16")
+@pytest.mark.slow
 def test_embedding_from_end_to_end(encoder, device, kind):
     """The device's attention in every layer leads to the same embedding."""
 

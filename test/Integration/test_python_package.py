@@ -49,6 +49,7 @@ def run(python, code, tmp_path, **environment):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_wheel_has_the_package_and_the_library(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -72,11 +73,13 @@ def python_fences(page):
     return "\n".join(re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S))
 
 
+@pytest.mark.slow
 def test_readme_runs_in_a_fresh_environment(python, tmp_path):
     printed = run(python, python_fences("README.md"), tmp_path)
     assert printed.startswith("attention for gfx950: q ?x8x?x64xf16")
 
 
+@pytest.mark.slow
 def test_the_page_runs_in_a_fresh_environment(python, tmp_path):
     code = python_fences("docs/Python.md")
     assert "merge_states" in code and ".stages" in code
@@ -86,11 +89,13 @@ def test_the_page_runs_in_a_fresh_environment(python, tmp_path):
     assert list((tmp_path / ".cache/attn-mlir").glob("*.attn"))
 
 
+@pytest.mark.slow
 def test_the_fresh_environment_uses_its_own_library(python, tmp_path):
     where = run(python, "import attn_mlir; print(attn_mlir.__file__)", tmp_path).strip()
     assert where.startswith(str(python.parent.parent)) and str(ROOT) not in where
 
 
+@pytest.mark.slow
 def test_without_a_library_the_message_says_what_to_do(python, tmp_path):
     code = "import attn_mlir\ntry: attn_mlir.capabilities()\nexcept ImportError as e: print(e)"
     printed = run(python, code, tmp_path, ATTN_LIBRARY="/nowhere/libAttnC.so")

@@ -41,12 +41,14 @@ def page(pages):
     return pages["gfx950"]
 
 
+@pytest.mark.slow
 def test_nothing_comes_from_outside(page):
     text = page.read_text()
     shell = re.sub(r'<script type="application/json".*?</script>', "", text, flags=re.S)
     assert not re.search(r"""(?:src|href)\s*=\s*["'](?!#|data:)|@import|url\(|fetch\(""", shell)
 
 
+@pytest.mark.slow
 def test_tabs_and_keyboard(page, tmp_path):
     tabs = drive(
         page,
