@@ -31,13 +31,13 @@ public:
   }
   CurrentDevice(const CurrentDevice &) = delete;
   ~CurrentDevice() {
-    if (previous)
-      (void)runtime.SetDevice(*previous);
+    if (previous >= 0)
+      (void)runtime.SetDevice(previous);
   }
 
 private:
   const hip::Runtime &runtime;
-  std::optional<int> previous;
+  int previous = -1; ///< none
 };
 } // namespace
 

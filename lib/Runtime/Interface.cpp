@@ -278,7 +278,7 @@ void InterfaceBuilder::addMerge(mlir::attn::MergeStatesOp op) {
   for (size_t i = 0; i < rank; ++i)
     letters.push_back("x" + std::to_string(i));
   SmallVector<StringRef> output(letters.begin(), letters.end());
-  SmallVector<StringRef> lse(ArrayRef(output).drop_back());
+  SmallVector<StringRef> lse(output.begin(), output.end() - 1);
   if (!anyRank) {
     output = getDims(op.getLayout(), "B", "Hq", "Sq", "Dv");
     lse = getLseDims(op.getLseLayoutOrDefault());

@@ -151,12 +151,14 @@ TEST(Program, AgreesWithMC) {
     for (unsigned n = 0; n < inst.numSrcs; ++n) {
       const Src &src = inst.src[n];
       for (unsigned word = 0; word < getWords(src.ty); ++word) {
-        if (src.kind == SrcKind::Vector)
+        if (src.kind == SrcKind::Vector) {
           EXPECT_TRUE(touches(true, src.reg + word, false))
               << line << ": source " << n;
-        if (src.kind == SrcKind::SGPR)
+        }
+        if (src.kind == SrcKind::SGPR) {
           EXPECT_TRUE(touches(false, src.reg + word, false))
               << line << ": source " << n;
+        }
       }
     }
     bool scalarResult =

@@ -491,8 +491,9 @@ TEST_P(MutationTest, SlowEveryMutantIsReportedOrExplained) {
     }
   }
   for (const auto &[key, reason] : explained)
-    if (llvm::StringRef(key).contains(getChipName(chip)))
+    if (llvm::StringRef(key).contains(getChipName(chip))) {
       EXPECT_TRUE(used.count(key)) << "no such survivor: " << key;
+    }
   RecordProperty("Mutants", int(total));
   RecordProperty("Reported", int(reported));
   RecordProperty("BoundsShownByResults", int(wrongBounds));

@@ -91,8 +91,9 @@ TEST(FormatsTest, FastDecodersAgreeWithAPFloat) {
       ASSERT_EQ(float(toDouble(half)), f16ToF32(code)) << code;
     else
       ASSERT_TRUE(std::isnan(f16ToF32(code)));
-    if (!bfloat.isNaN())
+    if (!bfloat.isNaN()) {
       ASSERT_EQ(float(toDouble(bfloat)), bf16ToF32(code)) << code;
+    }
   }
   // NaNs keep sign and payload and become quiet.
   EXPECT_EQ(asBits(f16ToF32(0xfc01)), 0xffc02000u);
@@ -236,8 +237,9 @@ TEST(ConvertTest, F16AndBF16FromF32) {
       f16Mode.round = mode;
       ASSERT_EQ(half.bitcastToAPInt().getZExtValue(),
                 cvtF16F32(value, {}, f16Mode));
-      if (mode == Rounding::TowardZero)
+      if (mode == Rounding::TowardZero) {
         ASSERT_EQ(half.bitcastToAPInt().getZExtValue(), cvtPkRtzF16F32(value));
+      }
     }
   }
   // Ties of bf16 (case F6 d of the public bug list): to even.

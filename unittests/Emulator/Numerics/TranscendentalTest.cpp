@@ -220,8 +220,9 @@ TEST(TransTest, PerturbMovesInexactResultsByOnePlace) {
       float plain = transF32(TransOp::Exp, x);
       float moved = transF32(TransOp::Exp, x, {true, seed});
       ASSERT_FALSE(std::isnan(moved)) << x;
-      if (plain == 0 || std::isinf(plain))
+      if (plain == 0 || std::isinf(plain)) {
         ASSERT_EQ(moved, plain) << x;
+      }
     }
   // Exact results and specials stay.
   EXPECT_EQ(transF32(TransOp::Exp, 3.0f, perturb), 8.0f);
