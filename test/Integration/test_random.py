@@ -62,7 +62,7 @@ def test_drawn_combinations(device, data):
 
 
 @pytest.mark.slow
-@hypothesis.settings(max_examples=60, derandomize=False)
+@hypothesis.settings(max_examples=60)
 @hypothesis.given(st.data())
 def test_many_drawn_combinations(device, data):
     check_drawn(device, data)
