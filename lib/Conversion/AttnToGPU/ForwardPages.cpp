@@ -219,6 +219,10 @@ void ForwardKernel::stagePaged(bool isV, Value tile, ValueRange pages,
   if (straddlesPages())
     first = b.pinScalar(rowInPage(tile));
   SmallVector<int64_t> rows = getStagedRows(c);
+  // Lanes' offsets are vector work in a memory cluster: the dot cluster of an
+  // older wave may leave no slot for it until its end.
+  if (c.pipelined)
+    b.setPriority(1);
   b.stage(
       [&](int64_t tileRow, Value laneRow, Value col, int64_t colMax,
           int64_t width) {
@@ -239,4 +243,6 @@ void ForwardKernel::stagePaged(bool isV, Value tile, ValueRange pages,
                            width);
       },
       lds, isV);
+  if (c.pipelined)
+    b.setPriority(0);
 }

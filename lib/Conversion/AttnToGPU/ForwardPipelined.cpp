@@ -75,9 +75,9 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
     // The softmax is shared out over the clusters.
     if (part == 0)
       softmax = record([&] {
-        p = finish(state);
         if (lanesChoosePages())
           ahead = choosePages(ahead, keysAhead);
+        p = finish(state);
       });
     size_t share = softmax.size() / c.clustersQK;
     for (Operation *op : ArrayRef(softmax).drop_front(share * part))

@@ -629,6 +629,12 @@ static Operation *inlineAsm(WaveBuilder &b, Type result, ValueRange operands,
 
 void WaveBuilder::schedBarrier() { ROCDL::SchedBarrier::create(*this, 0); }
 
+void WaveBuilder::setPriority(int64_t priority) {
+  schedBarrier();
+  ROCDL::SetPrioOp::create(*this, priority);
+  schedBarrier();
+}
+
 void WaveBuilder::barrier() {
   // The empty asm is the one fence that LLVM 22's MachineSink respects: without
   // it, reads of LDS sink past the barrier into a later block (llvm#181708).

@@ -146,6 +146,9 @@ public:
   // Order
   //===--------------------------------------------------------------------===//
   void schedBarrier();
+  /// s_setprio, 0 to 3: which of a SIMD's waves issues first; nothing moves
+  /// across.
+  void setPriority(int64_t priority);
   /// Workgroup barrier that nothing moves across.
   void barrier();
   /// Waits until at most `vmem` global accesses (negative: any number) are

@@ -32,7 +32,7 @@ ALIBI_SLOPE = 2.0**-8
 
 
 def dense(shape, dtype, options=""):
-    return program(shape, D, dtype, True, options), {}
+    return program(shape, shape[-1], dtype, True, options), {}
 
 
 DENSE = functools.partial(dense, SHAPE)
@@ -60,32 +60,33 @@ def score(name, limit, clause="", type_="", options="", arrays=None):
 # Sequences of equal length, so that the work is that of the dense problem.
 B, S, H = 2, 4096, 16
 DENSE_SEQUENCES = {
-    options: functools.partial(dense, (B, S, H, H, D), options=options)
-    for options in ("", "causal")
+    (d, options): functools.partial(dense, (B, S, H, H, d), options=options)
+    for d, options in ((D, ""), (D, "causal"), (64, ""))
 }
 
 
-def sequences(name, limit, build, options=""):
+def sequences(name, limit, build, options="", d=D):
     return Feature(
-        name + (f", {options}" if options else ""),
+        name + (f", {options}" if options else "") + (f", D = {d}" if d != D else ""),
         lambda dtype: build(dtype, options),
         limit,
-        DENSE_SEQUENCES[options],
+        DENSE_SEQUENCES[d, options],
         "workgroup",
     )
 
 
-def paged(page):
+def paged(page, d=D):
     def build(dtype, options):
-        pages = B * S // page
-        types = {"lengths": f"memref<{B}xi32>", "table": f"memref<{B}x{S // page}xi32>"}
+        table = -(-S // page)
+        pages = B * table
+        types = {"lengths": f"memref<{B}xi32>", "table": f"memref<{B}x{table}xi32>"}
         clauses = (
             f"seqlens_kv(%lengths : {types['lengths']}) block_table(%table : {types['table']})"
         )
         order = np.random.default_rng(0).permutation(pages).astype(np.int32)
         arrays = {"lengths": np.full(B, S, np.int32), "table": order.reshape(B, -1)}
-        query = f"memref<{B}x{H}x{S}x{D}x{dtype}>"
-        pool = f"memref<{pages}x{H}x{page}x{D}x{dtype}>"
+        query = f"memref<{B}x{H}x{S}x{d}x{dtype}>"
+        pool = f"memref<{pages}x{H}x{page}x{d}x{dtype}>"
         lse = f"memref<{B}x{H}x{S}xf32>"
         options = ", ".join(filter(None, (f"page_size = {page}", options)))
         return module(query, pool, pool, query, lse, types, clauses, options), arrays
@@ -131,8 +132,9 @@ FEATURES = (
     sequences("packed sequences", 1.05, packed),
     sequences("packed sequences", 1.05, packed, "causal"),
     sequences("padded batch", 1.05, padded, "causal"),
-    *(sequences(f"pages of {page}", 1.05, paged(page)) for page in (16, 32, 64, 128)),
+    *(sequences(f"pages of {page}", 1.05, paged(page)) for page in (16, 32, 48, 64, 128)),
     sequences("pages of 16", 1.05, paged(16), "causal"),
+    *(sequences(f"pages of {page}", 1.05, paged(page, 64), d=64) for page in (16, 32, 48, 64)),
 )
 
 
