@@ -1,6 +1,7 @@
 //===- Corpus.cpp - Compiling and running OpenCL C on the emulator --------===//
 
 #include "Corpus.h"
+#include "../Assembler.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -117,6 +118,14 @@ const CodeObject &attn::emu::compileCorpus(const std::string &file,
     slot = std::move(*object);
   }
   return *slot;
+}
+
+llvm::Expected<std::vector<uint8_t>>
+attn::emu::assembleFile(const std::string &text, Chip chip) {
+  auto bytes = assembleText(text, chip);
+  if (!bytes)
+    return bytes.takeError();
+  return std::vector<uint8_t>(bytes->begin(), bytes->end());
 }
 
 llvm::Expected<std::unique_ptr<CodeObject>>

@@ -7,32 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "AsmKernel.h"
-#include "attn/Target/HSACO.h"
-#include "llvm/MC/MCAsmBackend.h"
-#include "llvm/MC/MCAsmInfo.h"
-#include "llvm/MC/MCCodeEmitter.h"
-#include "llvm/MC/MCContext.h"
-#include "llvm/MC/MCInstrInfo.h"
-#include "llvm/MC/MCObjectFileInfo.h"
-#include "llvm/MC/MCObjectWriter.h"
-#include "llvm/MC/MCParser/MCAsmParser.h"
-#include "llvm/MC/MCParser/MCTargetAsmParser.h"
-#include "llvm/MC/MCRegisterInfo.h"
-#include "llvm/MC/MCStreamer.h"
-#include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/MCTargetOptions.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/SourceMgr.h"
-#include "llvm/TargetParser/Triple.h"
+#include "../Assembler.h"
 
 using namespace attn::emu;
 using namespace llvm;
-
-extern "C" {
-void LLVMInitializeAMDGPUTargetInfo(void);
-void LLVMInitializeAMDGPUTargetMC(void);
-void LLVMInitializeAMDGPUAsmParser(void);
-}
 
 static std::string getSource(Chip chip, const AsmKernel &kernel) {
   std::string text;
@@ -82,64 +60,10 @@ static std::string getSource(Chip chip, const AsmKernel &kernel) {
 
 Expected<std::vector<char>> attn::emu::assembleBytes(Chip chip,
                                                      const AsmKernel &kernel) {
-  static const bool initialized = [] {
-    LLVMInitializeAMDGPUTargetInfo();
-    LLVMInitializeAMDGPUTargetMC();
-    LLVMInitializeAMDGPUAsmParser();
-    return true;
-  }();
-  (void)initialized;
-  Triple triple("amdgcn-amd-amdhsa");
-  std::string message;
-  const Target *target = TargetRegistry::lookupTarget(triple, message);
-  if (!target)
-    return createStringError(message);
-  MCTargetOptions options;
-  std::unique_ptr<MCRegisterInfo> registers(target->createMCRegInfo(triple));
-  std::unique_ptr<MCAsmInfo> asmInfo(
-      target->createMCAsmInfo(*registers, triple, options));
-  std::unique_ptr<MCInstrInfo> instrs(target->createMCInstrInfo());
-  std::unique_ptr<MCSubtargetInfo> subtarget(
-      target->createMCSubtargetInfo(triple, getChipName(chip), ""));
-
-  SourceMgr sources;
-  std::string diagnostics;
-  sources.setDiagHandler(
-      [](const SMDiagnostic &diagnostic, void *text) {
-        raw_string_ostream os(*static_cast<std::string *>(text));
-        diagnostic.print(nullptr, os, /*ShowColors=*/false);
-      },
-      &diagnostics);
-  sources.AddNewSourceBuffer(
-      MemoryBuffer::getMemBufferCopy(getSource(chip, kernel), "kernel.s"),
-      SMLoc());
-  MCContext context(triple, asmInfo.get(), registers.get(), subtarget.get(),
-                    &sources, &options);
-  std::unique_ptr<MCObjectFileInfo> fileInfo(
-      target->createMCObjectFileInfo(context, /*PIC=*/true));
-  context.setObjectFileInfo(fileInfo.get());
-
-  SmallVector<char, 0> object;
-  raw_svector_ostream os(object);
-  std::unique_ptr<MCAsmBackend> backend(
-      target->createMCAsmBackend(*subtarget, *registers, options));
-  auto writer = backend->createObjectWriter(os);
-  std::unique_ptr<MCCodeEmitter> emitter(
-      target->createMCCodeEmitter(*instrs, context));
-  std::unique_ptr<MCStreamer> streamer(target->createMCObjectStreamer(
-      triple, context, std::move(backend), std::move(writer),
-      std::move(emitter), *subtarget));
-  std::unique_ptr<MCAsmParser> parser(
-      createMCAsmParser(sources, context, *streamer, *asmInfo));
-  std::unique_ptr<MCTargetAsmParser> targetParser(
-      target->createMCAsmParser(*subtarget, *parser, *instrs, options));
-  parser->setTargetParser(*targetParser);
-  if (parser->Run(/*NoInitialTextSection=*/false) || !diagnostics.empty())
-    return createStringError(diagnostics);
-  auto linked = mlir::attn::linkCodeObject(object);
-  if (!linked)
-    return linked.takeError();
-  return std::vector<char>(linked->begin(), linked->end());
+  auto bytes = assembleText(getSource(chip, kernel), chip);
+  if (!bytes)
+    return bytes.takeError();
+  return std::vector<char>(bytes->begin(), bytes->end());
 }
 
 Expected<std::unique_ptr<CodeObject>>

@@ -1,10 +1,16 @@
 //===- Assembler.cpp - LLVM's assembler and lld in process ----------------===//
 //
+// Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // Starting clang for a few lines takes longer than all that tests do with them.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Corpus.h"
+#include "Assembler.h"
 #include "attn/Target/HSACO.h"
 #include "llvm/MC/MCAsmBackend.h"
 #include "llvm/MC/MCAsmInfo.h"
@@ -24,11 +30,15 @@
 
 using namespace llvm;
 
-static Expected<SmallVector<char, 0>> makeObject(StringRef text,
-                                                 StringRef chip) {
-  LLVMInitializeAMDGPUTargetInfo();
-  LLVMInitializeAMDGPUTargetMC();
-  LLVMInitializeAMDGPUAsmParser();
+Expected<SmallVector<char, 0>> attn::emu::assembleText(StringRef text,
+                                                       Chip chip) {
+  static const bool initialized = [] {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmParser();
+    return true;
+  }();
+  (void)initialized;
   Triple triple("amdgcn-amd-amdhsa");
   std::string messages;
   const Target *target = TargetRegistry::lookupTarget(triple, messages);
@@ -36,13 +46,12 @@ static Expected<SmallVector<char, 0>> makeObject(StringRef text,
     return createStringError(messages);
 
   SourceMgr sources;
-  sources.AddNewSourceBuffer(MemoryBuffer::getMemBuffer(text, "kernel.s"),
+  sources.AddNewSourceBuffer(MemoryBuffer::getMemBufferCopy(text, "kernel.s"),
                              SMLoc());
   sources.setDiagHandler(
       [](const SMDiagnostic &diagnostic, void *log) {
         raw_string_ostream os(*static_cast<std::string *>(log));
-        if (diagnostic.getKind() == SourceMgr::DK_Error)
-          diagnostic.print(nullptr, os, /*ShowColors=*/false);
+        diagnostic.print(nullptr, os, /*ShowColors=*/false);
       },
       &messages);
 
@@ -52,7 +61,7 @@ static Expected<SmallVector<char, 0>> makeObject(StringRef text,
       target->createMCAsmInfo(*registers, triple, options));
   std::unique_ptr<MCInstrInfo> instructions(target->createMCInstrInfo());
   std::unique_ptr<MCSubtargetInfo> subtarget(
-      target->createMCSubtargetInfo(triple, chip, ""));
+      target->createMCSubtargetInfo(triple, getChipName(chip), ""));
   MCContext context(triple, asmInfo.get(), registers.get(), subtarget.get(),
                     &sources, &options);
   std::unique_ptr<MCObjectFileInfo> objectInfo(
@@ -74,18 +83,8 @@ static Expected<SmallVector<char, 0>> makeObject(StringRef text,
   std::unique_ptr<MCTargetAsmParser> targetParser(
       target->createMCAsmParser(*subtarget, *parser, *instructions, options));
   parser->setTargetParser(*targetParser);
-  if (parser->Run(/*NoInitialTextSection=*/false) || context.hadError())
+  if (parser->Run(/*NoInitialTextSection=*/false) || context.hadError() ||
+      !messages.empty())
     return createStringError("assembling failed:\n" + messages);
-  return object;
-}
-
-Expected<std::vector<uint8_t>> attn::emu::assembleFile(const std::string &text,
-                                                       Chip chip) {
-  auto object = makeObject(text, getChipName(chip));
-  if (!object)
-    return object.takeError();
-  auto linked = mlir::attn::linkCodeObject(*object);
-  if (!linked)
-    return linked.takeError();
-  return std::vector<uint8_t>(linked->begin(), linked->end());
+  return mlir::attn::linkCodeObject(object);
 }
