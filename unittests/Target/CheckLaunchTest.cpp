@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Target/Manifest.h"
-#include "gtest/gtest.h"
+#include "SampleManifest.h"
 
 using namespace llvm;
 using namespace attn::manifest;
@@ -34,24 +33,10 @@ const char *const sample = R"json({
      "page_size": 16}]
 })json";
 
-Manifest parseSample() {
-  Expected<Manifest> manifest = Manifest::parse(sample);
-  if (!manifest) {
-    ADD_FAILURE() << toString(manifest.takeError());
-    return {};
-  }
-  return *manifest;
-}
+Manifest parseSample() { return parseText(sample); }
 
-/// The error after replacing `from` in the sample.
 std::string mutated(StringRef from, StringRef to) {
-  std::string text = sample;
-  size_t at = text.find(from);
-  if (at == std::string::npos)
-    return "'" + from.str() + "' is not there";
-  Expected<Manifest> manifest =
-      Manifest::parse(text.replace(at, from.size(), to));
-  return manifest ? "no error" : toString(manifest.takeError());
+  return mutateText(sample, from, to);
 }
 
 TEST(CheckLaunchTest, RoundTrip) {

@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Target/Manifest.h"
-#include "gtest/gtest.h"
+#include "SampleManifest.h"
 
 using namespace llvm;
 using namespace attn::manifest;
@@ -52,26 +51,10 @@ const char *const sample = R"json({
 }]
 })json";
 
-Manifest parseSample() {
-  Expected<Manifest> manifest = Manifest::parse(sample);
-  if (!manifest) {
-    ADD_FAILURE() << toString(manifest.takeError());
-    return {};
-  }
-  return *manifest;
-}
+Manifest parseSample() { return parseText(sample); }
 
-/// The error after replacing `from`, which has to occur once, in the sample.
 std::string mutated(StringRef from, StringRef to) {
-  std::string text = sample;
-  size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from.str();
-  if (at == std::string::npos)
-    return "";
-  EXPECT_EQ(text.find(from, at + 1), std::string::npos) << from.str();
-  text.replace(at, from.size(), to);
-  Expected<Manifest> manifest = Manifest::parse(text);
-  return manifest ? "no error" : toString(manifest.takeError());
+  return mutateText(sample, from, to);
 }
 
 TEST(ManifestTest, RoundTrip) {
