@@ -27,6 +27,10 @@ namespace mlir::attn {
 /// kernel finds one by name.
 llvm::SmallVector<KernelOperand> getKernelOperands(AttentionOp op);
 
+/// Strides of a memref, or of a tensor once it is one, in elements: kDynamic
+/// where one is dynamic, and none where nothing is known.
+llvm::SmallVector<int64_t> getElementStrides(ShapedType type);
+
 /// Elements that one read of a bias or mask may take: 4 keys where they are
 /// contiguous, else 1.
 int64_t getScoreReadWidth(MemRefType type);

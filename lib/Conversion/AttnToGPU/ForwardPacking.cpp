@@ -15,7 +15,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
@@ -38,12 +37,7 @@ static bool fitsRun(Value operand, int64_t heads, int64_t rows) {
   int64_t rank = type.getRank();
   if (rank < 3 || type.getDimSize(rank - 3) == 1)
     return true; // the same for all heads
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (auto memref = dyn_cast<MemRefType>(type))
-    (void)memref.getStridesAndOffset(strides, offset);
-  else if (type.hasStaticShape())
-    strides = computeStrides(type.getShape());
+  SmallVector<int64_t> strides = getElementStrides(type);
   // Of rows that are not counted heads may be any distance apart.
   if (strides.empty() || ShapedType::isDynamic(strides[rank - 3]))
     return !ShapedType::isDynamic(rows);

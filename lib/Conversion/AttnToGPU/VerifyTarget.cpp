@@ -99,6 +99,16 @@ static LogicalResult verifyGrid(AttentionOp op, const KernelConfig &config,
          << ", but got more; call on slices of the batch";
 }
 
+SmallVector<int64_t> mlir::attn::getElementStrides(ShapedType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (auto memref = dyn_cast<MemRefType>(type))
+    (void)memref.getStridesAndOffset(strides, offset);
+  else if (type.hasStaticShape())
+    strides = computeStrides(type.getShape());
+  return strides;
+}
+
 /// Pages hold the rows of whole MFMA blocks of 16.
 static LogicalResult verifyPages(AttentionOp op, const KernelConfig &config,
                                  const ChipInfo &chip) {
@@ -113,12 +123,7 @@ static LogicalResult verifyPages(AttentionOp op, const KernelConfig &config,
   DimMap map = getDimMap(op.getLayout());
   for (Value pool : {op.getKey(), op.getValue()}) {
     auto type = cast<ShapedType>(pool.getType());
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    if (auto memref = dyn_cast<MemRefType>(type))
-      (void)memref.getStridesAndOffset(strides, offset);
-    else if (type.hasStaticShape())
-      strides = computeStrides(type.getShape());
+    SmallVector<int64_t> strides = getElementStrides(type);
     int64_t pages = type.getDimSize(map.batch);
     if (strides.empty() || ShapedType::isDynamic(pages) ||
         ShapedType::isDynamic(strides[map.batch]) ||
