@@ -94,6 +94,7 @@ class Problem:
     ):
         self.options: dict[str, Any] = {}
         self.operands: list[Operand] = []
+        self._given: dict[str, Any] = {}
         self.sizes: dict[str, tuple[int | None, str]] = {}
         self.dynamic = dynamic
         self.with_specs = any(isinstance(x, TensorSpec) for x in (q, k, v))
@@ -149,23 +150,7 @@ class Problem:
         if self.has_lse:
             self.lse = self._add_output("lse", lse, "f32", self.lse_letters)
         if out is not None or lse is not None:
-            arrays = {
-                "q": q,
-                "k": k,
-                "v": v,
-                "bias": bias,
-                "mask": mask,
-                "alibi_slopes": alibi_slopes,
-                "sink": sink,
-                "seqlens_q": seqlens_q,
-                "seqlens_kv": seqlens_kv,
-                "cu_seqlens_q": cu_seqlens_q,
-                "cu_seqlens_kv": cu_seqlens_kv,
-                "q_offset": q_offset,
-                "kv_offset": kv_offset,
-                "block_table": block_table,
-            }
-            check_own_memory(self.namespace, {"out": out, "lse": lse}, arrays)
+            check_own_memory(self.namespace, {"out": out, "lse": lse}, self._given)
 
     # ------------------------------------------------------------------
     # Sizes
@@ -221,6 +206,10 @@ class Problem:
         self._check_array(name, x)
         return self.namespace.shape(x), self.namespace.dtype(x)
 
+    def _add_input(self, given: Any, operand: Operand) -> None:
+        self._given[operand.name] = given
+        self.operands.append(operand)
+
     def _add_tensor(self, name: str, x: Any, letters: list[str]) -> None:
         """q, k or v: any strides with a unit inner one; others are copied."""
         shape, dtype = self._shape_and_type(name, x)
@@ -233,7 +222,7 @@ class Problem:
         array = None if self.with_specs else self._with_unit_inner(x, dtype)
         type_shape = tuple(self._type_size(letter, s) for letter, s in zip(letters, shape))
         strides = (None,) * (len(shape) - 1) + (1,)
-        self.operands.append(Operand(name, dtype, shape, type_shape, strides, array))
+        self._add_input(x, Operand(name, dtype, shape, type_shape, strides, array))
 
     def _with_unit_inner(self, x: Any, dtype: str) -> Any:
         if self._fits(x, dtype):
@@ -284,7 +273,7 @@ class Problem:
             array = x if self._fits(x, dtype) else self.namespace.contiguous(x)
             if name == "mask" and self.namespace.dtype(array) == "i1":
                 array = self.namespace.as_bytes(array)
-        self.operands.append(Operand(name, dtype, shape, tuple(type_shape), strides, array))
+        self._add_input(x, Operand(name, dtype, shape, tuple(type_shape), strides, array))
 
     def _add_vector(self, name: str, x: Any, dtype: str, letters: list[str]) -> None:
         """A small array, contiguous and of a fixed type; lists are taken too."""
@@ -298,7 +287,7 @@ class Problem:
             shape = self.namespace.shape(array)
         self._bind(name, shape, letters)
         type_shape = tuple(self._type_size(letter, s) for letter, s in zip(letters, shape))
-        self.operands.append(Operand(name, dtype, shape, type_shape, None, array))
+        self._add_input(x, Operand(name, dtype, shape, type_shape, None, array))
 
     def _convert(self, name: str, x: Any, dtype: str) -> Any:
         """An array or a list of numbers as i32 or f32, none of them another one then."""
@@ -330,7 +319,7 @@ class Problem:
         if not -_LARGEST - 1 <= value <= _LARGEST:
             raise ValueError(f"{name}: expects a number of 32 bits, got {value}")
         array = Numpy().convert(value, "i32")
-        self.operands.append(Operand(name, "i32", (), (), None, array))
+        self._add_input(x, Operand(name, "i32", (), (), None, array))
 
     def _add_output(self, name: str, given: Any, dtype: str, letters: list[str]) -> Any:
         """The array that results go to; `self.copies` has those to copy from later."""
