@@ -49,6 +49,9 @@ private:
   /// Dims that broadcast to the last of `names`.
   void addBroadcast(Symbols &symbols, mlir::Value value,
                     ArrayRef<StringRef> names);
+  /// A destination and its result.
+  void addDestination(Symbols &symbols, mlir::DestinationStyleOpInterface op,
+                      unsigned index, ArrayRef<StringRef> names);
   void addAttention(mlir::attn::AttentionOp op);
   void addMerge(mlir::attn::MergeStatesOp op);
   void unite(const Symbols &symbols);
@@ -134,6 +137,15 @@ void InterfaceBuilder::addBroadcast(Symbols &symbols, mlir::Value value,
   add(symbols, value, full);
 }
 
+void InterfaceBuilder::addDestination(Symbols &symbols,
+                                      mlir::DestinationStyleOpInterface op,
+                                      unsigned index,
+                                      ArrayRef<StringRef> names) {
+  add(symbols, op.getDpsInits()[index], names);
+  if (op->getNumResults())
+    add(symbols, op->getResult(index), names);
+}
+
 void InterfaceBuilder::unite(const Symbols &symbols) {
   for (const auto &entry : symbols)
     if (!entry.getKey().starts_with("longest"))
@@ -207,14 +219,9 @@ void InterfaceBuilder::addAttention(mlir::attn::AttentionOp op) {
   auto keyLayout = table && packed ? mlir::attn::Layout::bshd : layout;
   add(symbols, op.getKey(), getDims(keyLayout, batch, "Hk", length, "Dqk"));
   add(symbols, op.getValue(), getDims(keyLayout, batch, "Hv", length, "Dv"));
-  auto addDestination = [&](unsigned index, ArrayRef<StringRef> names) {
-    add(symbols, op.getInits()[index], names);
-    if (op->getNumResults())
-      add(symbols, op->getResult(index), names);
-  };
-  addDestination(0, getDims(layout, "B", "Hq", "Sq", "Dv"));
+  addDestination(symbols, op, 0, getDims(layout, "B", "Hq", "Sq", "Dv"));
   if (op.hasLse())
-    addDestination(1, getLseDims(op.getLseLayoutOrDefault()));
+    addDestination(symbols, op, 1, getLseDims(op.getLseLayoutOrDefault()));
   SmallVector<StringRef> scores = {"B", "Hq", "Sq", "Skv"};
   // With packed sequences rows and keys count from the start of each, with
   // pages keys have no dimension: every sequence has to fit.
@@ -250,20 +257,16 @@ void InterfaceBuilder::addAttention(mlir::attn::AttentionOp op) {
       multiples.push_back({*first("Hq"), *first(heads)});
 
   using Kind = Contents::Kind;
-  if (first("Sq")) {
-    if (mlir::Value lengths = op.getSeqlensQ())
-      addContents(Kind::Length, lengths, *first("Sq"));
-    if (mlir::Value starts = op.getCuSeqlensQ())
-      addContents(Kind::Cumulative, starts, *first("Sq"),
-                  symbols.lookup("longest q"));
-  }
-  if (first("Skv")) {
-    if (mlir::Value lengths = op.getSeqlensKv())
-      addContents(Kind::Length, lengths, *first("Skv"));
-    if (mlir::Value starts = op.getCuSeqlensKv())
-      addContents(Kind::Cumulative, starts, *first("Skv"),
-                  symbols.lookup("longest kv"));
-  }
+  auto addSequences = [&](StringRef size, StringRef longest,
+                          mlir::Value lengths, mlir::Value starts) {
+    std::optional<Place> limit = first(size);
+    if (limit && lengths)
+      addContents(Kind::Length, lengths, *limit);
+    if (limit && starts)
+      addContents(Kind::Cumulative, starts, *limit, symbols.lookup(longest));
+  };
+  addSequences("Sq", "longest q", op.getSeqlensQ(), op.getCuSeqlensQ());
+  addSequences("Skv", "longest kv", op.getSeqlensKv(), op.getCuSeqlensKv());
   if (table && first("pages"))
     addContents(Kind::Page, table, *first("pages"),
                 symbols.lookup("longest kv"), op.getSeqlensKv(),
@@ -287,14 +290,9 @@ void InterfaceBuilder::addMerge(mlir::attn::MergeStatesOp op) {
     add(symbols, state, output);
   for (mlir::Value state : op.getLses())
     add(symbols, state, lse);
-  auto addDestination = [&](unsigned index, ArrayRef<StringRef> names) {
-    add(symbols, op.getInits()[index], names);
-    if (op->getNumResults())
-      add(symbols, op->getResult(index), names);
-  };
-  addDestination(0, output);
+  addDestination(symbols, op, 0, output);
   if (op.hasLse())
-    addDestination(1, lse);
+    addDestination(symbols, op, 1, lse);
   if (rank > 2)
     add(symbols, op.getSink(), {anyRank ? output[rank - 3] : StringRef("Hq")});
   unite(symbols);
