@@ -1,5 +1,4 @@
-//===- Pipelines.h - Named pipelines ----------------------------------*- C++
-//-*-===//
+//===- Pipelines.h - Named pipelines ----------------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

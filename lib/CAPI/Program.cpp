@@ -48,6 +48,7 @@ struct Options {
 
 /// A module on its way down.
 struct ParsedModule {
+  Options options;
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp entry;
@@ -76,7 +77,7 @@ static Expected<Options> readOptions(const attnCompileOptions *options) {
   return result;
 }
 
-static Expected<ParsedModule> parse(StringRef text, const Options &options) {
+static Expected<ParsedModule> parse(StringRef text, Options options) {
   mlir::DialectRegistry registry;
   if (options.isForCPU())
     rt::registerCPUDialects(registry);
@@ -99,7 +100,16 @@ static Expected<ParsedModule> parse(StringRef text, const Options &options) {
   if (!entry)
     return withCode(ATTN_INVALID_ARGUMENT, entry.takeError());
   parsed.entry = *entry;
+  parsed.options = std::move(options);
   return parsed;
+}
+
+static Expected<ParsedModule> parse(StringRef text,
+                                    const attnCompileOptions *compileOptions) {
+  Expected<Options> options = readOptions(compileOptions);
+  if (!options)
+    return options.takeError();
+  return parse(text, std::move(*options));
 }
 
 static Error compileForCPU(Program &program, ParsedModule &parsed) {
@@ -133,56 +143,52 @@ static void printTexts(Program &program) {
 
 Expected<std::shared_ptr<const Program>>
 compileProgram(StringRef text, const attnCompileOptions *compileOptions) {
-  Expected<Options> options = readOptions(compileOptions);
-  if (!options)
-    return options.takeError();
   std::lock_guard<std::mutex> lock(getCompilerMutex());
-  Expected<ParsedModule> parsed = parse(text, *options);
+  Expected<ParsedModule> parsed = parse(text, compileOptions);
   if (!parsed)
     return parsed.takeError();
+  const Options &options = parsed->options;
   auto program = std::make_shared<Program>();
-  program->target = options->target;
+  program->target = options.target;
   program->entry = parsed->entry.getName().str();
   program->source = text.str();
-  program->optLevel = options->optLevel;
+  program->optLevel = options.optLevel;
   Expected<rt::Signature> signature = rt::getSignature(parsed->entry);
   if (!signature)
     return withCode(ATTN_UNSUPPORTED, signature.takeError());
   program->signature = std::move(*signature);
   Expected<manifest::Manifest> interface =
-      rt::describeInterface(parsed->entry, program->signature, options->target);
+      rt::describeInterface(parsed->entry, program->signature, options.target);
   if (!interface)
     return withCode(ATTN_INVALID_ARGUMENT, interface.takeError());
   program->interface = std::move(*interface);
-  if (Error error = options->isForCPU() ? compileForCPU(*program, *parsed)
-                                        : compileForChip(*program, *parsed))
+  if (Error error = options.isForCPU() ? compileForCPU(*program, *parsed)
+                                       : compileForChip(*program, *parsed))
     return std::move(error);
   printTexts(*program);
   return program;
 }
 
 Error checkSupport(StringRef text, const attnCompileOptions *compileOptions) {
-  Expected<Options> options = readOptions(compileOptions);
-  if (!options)
-    return options.takeError();
   std::lock_guard<std::mutex> lock(getCompilerMutex());
-  Expected<ParsedModule> parsed = parse(text, *options);
+  Expected<ParsedModule> parsed = parse(text, compileOptions);
   if (!parsed)
     return parsed.takeError();
+  const Options &options = parsed->options;
   rt::FirstError diagnostics(parsed->context.get());
   mlir::PassManager manager(parsed->context.get());
-  if (options->isForCPU()) {
+  if (options.isForCPU()) {
     mlir::attn::AttnToCPUOptions pipeline;
     mlir::attn::buildAttnToCPUPipeline(manager, pipeline);
   } else {
     mlir::attn::AttnToROCDLOptions pipeline;
-    pipeline.chip = options->target;
+    pipeline.chip = options.target;
     mlir::attn::buildAttnToROCDLPipeline(manager, pipeline);
   }
   if (failed(manager.run(*parsed->module)))
-    return withCode(ATTN_UNSUPPORTED,
-                    diagnostics.take("the module cannot be lowered for " +
-                                     options->target));
+    return withCode(
+        ATTN_UNSUPPORTED,
+        diagnostics.take("the module cannot be lowered for " + options.target));
   return Error::success();
 }
 
@@ -222,8 +228,8 @@ private:
 
 Expected<std::string> compileStages(const Program &program) {
   std::lock_guard<std::mutex> lock(getCompilerMutex());
-  Expected<ParsedModule> parsed =
-      parse(program.source, {program.target, program.entry, program.optLevel});
+  Expected<ParsedModule> parsed = parse(
+      program.source, Options{program.target, program.entry, program.optLevel});
   if (!parsed)
     return parsed.takeError();
   json::Array stages;
@@ -307,8 +313,8 @@ readHeader(const json::Object &header, ArrayRef<char> code) {
   program->manifest = std::move(*parsedManifest);
   if (program->isForCPU()) {
     // The types of the arguments are read off the source again.
-    Expected<ParsedModule> parsed =
-        parse(program->source, {"cpu", program->entry, program->optLevel});
+    Expected<ParsedModule> parsed = parse(
+        program->source, Options{"cpu", program->entry, program->optLevel});
     if (!parsed)
       return parsed.takeError();
     Expected<rt::Signature> signature = rt::getSignature(parsed->entry);

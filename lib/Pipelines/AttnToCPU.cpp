@@ -1,5 +1,4 @@
-//===- AttnToCPU.cpp - The attn-to-cpu pipeline -----------------------*- C++
-//-*-===//
+//===- AttnToCPU.cpp - The attn-to-cpu pipeline ---------------------------===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

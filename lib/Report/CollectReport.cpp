@@ -155,22 +155,13 @@ Error Collector::describeKernels() {
     auto count = [&](emu::WorkgroupResources limited) {
       return int64_t(getWorkgroupsPerCU(table, limited));
     };
-    kernels.push_back(json::Object{
-        {"name", info.name},
-        {"waves", int64_t(resources.waves)},
-        {"vgprs", int64_t(info.vgprs)},
-        {"agprs", int64_t(info.agprs)},
-        {"sgprs", int64_t(info.sgprs)},
-        {"vgpr_spills", int64_t(info.vgprSpills)},
-        {"sgpr_spills", int64_t(info.sgprSpills)},
-        {"lds_bytes", int64_t(info.ldsBytes)},
-        {"scratch_bytes", int64_t(info.scratchBytes)},
-        {"kernarg_bytes", int64_t(info.kernargBytes)},
-        {"workgroups_per_cu", count(resources)},
-        // Each limit on its own.
-        {"by_registers", count({resources.waves, resources.vgprs, 0})},
-        {"by_lds", count({resources.waves, 0, resources.ldsBytes})},
-    });
+    json::Object kernel = info.getStatistics();
+    kernel["waves"] = int64_t(resources.waves);
+    kernel["workgroups_per_cu"] = count(resources);
+    // Each limit on its own.
+    kernel["by_registers"] = count({resources.waves, resources.vgprs, 0});
+    kernel["by_lds"] = count({resources.waves, 0, resources.ldsBytes});
+    kernels.push_back(std::move(kernel));
   }
   data["kernels"] = std::move(kernels);
   data["chip"] = json::Object{{"name", options.chip},

@@ -204,6 +204,18 @@ Expected<SmallVector<char, 0>> linkCodeObject(ArrayRef<char> object) {
   return SmallVector<char, 0>(data.begin(), data.end());
 }
 
+json::Object KernelInfo::getStatistics() const {
+  return json::Object{{"name", name},
+                      {"vgprs", vgprs},
+                      {"agprs", agprs},
+                      {"sgprs", sgprs},
+                      {"vgpr_spills", vgprSpills},
+                      {"sgpr_spills", sgprSpills},
+                      {"lds_bytes", ldsBytes},
+                      {"scratch_bytes", scratchBytes},
+                      {"kernarg_bytes", kernargBytes}};
+}
+
 static KernelInfo readKernel(msgpack::MapDocNode map) {
   KernelInfo info;
   auto number = [](msgpack::MapDocNode map, StringRef key) -> unsigned {

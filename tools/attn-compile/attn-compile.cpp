@@ -106,15 +106,7 @@ static bool writeFiles(ArrayRef<Output> outputs) {
 static std::string printKernels(ArrayRef<KernelInfo> kernels, size_t bytes) {
   llvm::json::Array list;
   for (const KernelInfo &kernel : kernels)
-    list.push_back(
-        llvm::json::Object{{"name", kernel.name},
-                           {"vgprs", int64_t(kernel.vgprs)},
-                           {"agprs", int64_t(kernel.agprs)},
-                           {"sgprs", int64_t(kernel.sgprs)},
-                           {"vgpr_spills", int64_t(kernel.vgprSpills)},
-                           {"sgpr_spills", int64_t(kernel.sgprSpills)},
-                           {"lds_bytes", int64_t(kernel.ldsBytes)},
-                           {"scratch_bytes", int64_t(kernel.scratchBytes)}});
+    list.push_back(kernel.getStatistics());
   std::string text;
   llvm::raw_string_ostream(text) << llvm::json::Value(llvm::json::Object{
       {"kernels", std::move(list)}, {"code_object_bytes", int64_t(bytes)}});

@@ -1,5 +1,4 @@
-//===- KernelConfig.h - How a wave program is cut ----------------*- C++
-//-*-===//
+//===- KernelConfig.h - How a wave program is cut ---------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- HIPDevice.h - An AMD GPU as a device ----------------------*- C++
-//-*-===//
+//===- HIPDevice.h - An AMD GPU as a device ---------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -18,6 +18,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/JSON.h"
 #include <string>
 #include <vector>
 
@@ -68,6 +69,10 @@ struct KernelInfo {
   unsigned ldsBytes = 0, scratchBytes = 0, kernargBytes = 0;
   unsigned maxWorkgroupSize = 0;
   std::vector<KernelArgInfo> args; ///< Hidden arguments are left out.
+
+  /// Name, registers, spills and bytes: what `attn-compile --kernel-stats`
+  /// prints, in the names of the manifest.
+  llvm::json::Object getStatistics() const;
 };
 
 /// Reads the AMDGPU metadata of a code object or object.

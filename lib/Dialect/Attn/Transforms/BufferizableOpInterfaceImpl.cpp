@@ -1,5 +1,4 @@
-//===- BufferizableOpInterfaceImpl.cpp - Bufferization of the attn ops *- C++
-//-*-===//
+//===- BufferizableOpInterfaceImpl.cpp - Bufferization of the attn ops ----===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

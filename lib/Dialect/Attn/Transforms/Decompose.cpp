@@ -1,5 +1,4 @@
-//===- Decompose.cpp - attn-decompose ---------------------------------*- C++
-//-*-===//
+//===- Decompose.cpp - attn-decompose -------------------------------------===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- DecomposeFinalize.cpp - attn.finalize to linalg ----------------*- C++
-//-*-===//
+//===- DecomposeFinalize.cpp - attn.finalize to linalg --------------------===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

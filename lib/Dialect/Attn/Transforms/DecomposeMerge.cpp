@@ -1,5 +1,4 @@
-//===- DecomposeMerge.cpp - attn.merge_states to linalg ---------------*- C++
-//-*-===//
+//===- DecomposeMerge.cpp - attn.merge_states to linalg -------------------===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- DecomposeOnline.cpp - attn.online_attention to linalg ----------*- C++
-//-*-===//
+//===- DecomposeOnline.cpp - attn.online_attention to linalg --------------===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- DecomposePatterns.h - Patterns of attn-decompose ---------------*- C++
-//-*-===//
+//===- DecomposePatterns.h - Patterns of attn-decompose ---------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- LinalgEmitter.cpp - linalg on tensors and memrefs alike --------*- C++
-//-*-===//
+//===- LinalgEmitter.cpp --------------------------------------------------===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -48,6 +47,14 @@ Value attn::finiteReference(OpBuilder &builder, Location loc, Value value) {
                                  floatConstant(builder, loc, type, 0.0), value);
 }
 
+Value attn::fillWith(OpBuilder &builder, Location loc, Value target,
+                     double value) {
+  Type element = cast<ShapedType>(target.getType()).getElementType();
+  Value constant = floatConstant(builder, loc, element, value);
+  auto filled = linalg::FillOp::create(builder, loc, constant, target);
+  return filled->getNumResults() ? filled.getResult(0) : target;
+}
+
 Value LinalgEmitter::constant(Type type, double value) {
   return floatConstant(rewriter, loc, type, value);
 }
@@ -57,10 +64,7 @@ Value LinalgEmitter::temporary(ArrayRef<OpFoldResult> shape, Type element) {
 }
 
 Value LinalgEmitter::fill(Value target, double value) {
-  Type element = cast<ShapedType>(target.getType()).getElementType();
-  auto filled =
-      linalg::FillOp::create(rewriter, loc, constant(element, value), target);
-  return tensors ? filled.getResult(0) : target;
+  return fillWith(rewriter, loc, target, value);
 }
 
 AffineMap LinalgEmitter::map(unsigned dims, ArrayRef<unsigned> results) {

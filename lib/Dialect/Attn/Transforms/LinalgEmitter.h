@@ -1,5 +1,4 @@
-//===- LinalgEmitter.h - linalg on tensors and memrefs alike ----------*- C++
-//-*-===//
+//===- LinalgEmitter.h - linalg on tensors and memrefs ----------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -57,6 +56,8 @@ Value convertFloat(OpBuilder &builder, Location loc, Value value, Type type);
 /// row without keys gives exp(-inf - 0) = 0 and not NaN.
 Value finiteReference(OpBuilder &builder, Location loc, Value value);
 Value floatConstant(OpBuilder &builder, Location loc, Type type, double value);
+/// Fills a tensor or memref of floats; returns the tensor, or `target`.
+Value fillWith(OpBuilder &builder, Location loc, Value target, double value);
 
 } // namespace mlir::attn
 

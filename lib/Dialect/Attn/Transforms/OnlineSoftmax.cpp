@@ -1,5 +1,4 @@
-//===- OnlineSoftmax.cpp - attn-online-softmax ------------------------*- C++
-//-*-===//
+//===- OnlineSoftmax.cpp - attn-online-softmax ----------------------------===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,13 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "EmptyAttention.h"
+#include "LinalgEmitter.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/Slicing.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -95,7 +94,6 @@ private:
   std::pair<Value, Value> splitRange(Value keys);
   Value scoreTile(Value source, OpFoldResult firstKey, OpFoldResult keys);
   Value newState(ArrayRef<OpFoldResult> shape, double value);
-  Value fill(Value target, double value);
   SmallVector<Value> step(Value firstKey, OpFoldResult keys, ValueRange state);
   SmallVector<Value> loop(Value low, Value high, bool ragged, ValueRange state);
 
@@ -215,16 +213,9 @@ Value OnlineLoop::scoreTile(Value source, OpFoldResult firstKey,
   return expandToRank(rewriter, loc, slice, 2);
 }
 
-Value OnlineLoop::fill(Value target, double value) {
-  Type element = cast<ShapedType>(target.getType()).getElementType();
-  Value constant = arith::ConstantOp::create(
-      rewriter, loc, rewriter.getFloatAttr(element, value));
-  auto filled = linalg::FillOp::create(rewriter, loc, constant, target);
-  return tensors ? filled.getResult(0) : target;
-}
-
 Value OnlineLoop::newState(ArrayRef<OpFoldResult> shape, double value) {
-  return fill(createEmpty(rewriter, loc, tensors, shape, stateType), value);
+  return fillWith(rewriter, loc,
+                  createEmpty(rewriter, loc, tensors, shape, stateType), value);
 }
 
 /// One attn.online_attention; returns the next state (tensors) or nothing.
@@ -296,9 +287,10 @@ void OnlineLoop::build() {
   Value output = op.getOutputInit(), lse = op.getLseInit();
   if (op.getSeqlensQ()) {
     rows = clamp(perBatch(op.getSeqlensQ()), index(0), index(rows));
-    output = fill(output, 0.0);
+    output = fillWith(rewriter, loc, output, 0.0);
     if (lse)
-      lse = fill(lse, -std::numeric_limits<double>::infinity());
+      lse = fillWith(rewriter, loc, lse,
+                     -std::numeric_limits<double>::infinity());
   }
   query = rowsOf(op.getQuery(), zero, rows);
 

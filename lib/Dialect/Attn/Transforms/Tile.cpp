@@ -1,5 +1,4 @@
-//===- Tile.cpp - attn-tile -------------------------------------------*- C++
-//-*-===//
+//===- Tile.cpp - attn-tile -----------------------------------------------===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "EmptyAttention.h"
+#include "LinalgEmitter.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/Slicing.h"
@@ -119,7 +119,6 @@ private:
     OpFoldResult begin, length;
   };
 
-  Value fill(Value target, double value);
   Span getSpan(Value cuSeqlens, Value sequence);
   Value slicePacked(Value source, Span span, Part *part = nullptr);
   Value sliceScoreOperand(Value source, Value sequence, Span q, Span kv);
@@ -133,14 +132,6 @@ private:
   bool tensors;
 };
 } // namespace
-
-Value SequenceLoop::fill(Value target, double value) {
-  Type element = cast<ShapedType>(target.getType()).getElementType();
-  Value constant = arith::ConstantOp::create(
-      rewriter, loc, rewriter.getFloatAttr(element, value));
-  auto filled = linalg::FillOp::create(rewriter, loc, constant, target);
-  return tensors ? filled.getResult(0) : target;
-}
 
 SequenceLoop::Span SequenceLoop::getSpan(Value cuSeqlens, Value sequence) {
   AffineExpr x, y;
@@ -266,10 +257,11 @@ AttentionOp SequenceLoop::build() {
       {getMixedSize(rewriter, loc, op.getCuSeqlensQ(), 0)});
 
   // Rows of no sequence keep what is filled in here.
-  SmallVector<Value> destinations = {fill(op.getOutputInit(), 0.0)};
+  SmallVector<Value> destinations = {
+      fillWith(rewriter, loc, op.getOutputInit(), 0.0)};
   if (op.hasLse())
-    destinations.push_back(
-        fill(op.getLseInit(), -std::numeric_limits<double>::infinity()));
+    destinations.push_back(fillWith(rewriter, loc, op.getLseInit(),
+                                    -std::numeric_limits<double>::infinity()));
 
   auto loop = scf::ForallOp::create(
       rewriter, loc, ArrayRef<OpFoldResult>{sequences},

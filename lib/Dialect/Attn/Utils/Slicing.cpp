@@ -1,5 +1,4 @@
-//===- Slicing.cpp - Parts of tensors and memrefs ---------------------*- C++
-//-*-===//
+//===- Slicing.cpp - Parts of tensors and memrefs -------------------------===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

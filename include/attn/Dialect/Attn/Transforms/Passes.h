@@ -1,5 +1,4 @@
-//===- Passes.h - Passes on the attn dialect --------------------------*- C++
-//-*-===//
+//===- Passes.h - Passes on the attn dialect --------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Slicing.h - Parts of tensors and memrefs -----------------------*- C++
-//-*-===//
+//===- Slicing.h - Parts of tensors and memrefs -----------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
