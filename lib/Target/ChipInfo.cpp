@@ -1,4 +1,4 @@
-//===- ChipInfo.cpp -----------------------------------------------------===//
+//===- ChipInfo.cpp -------------------------------------------------------===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Translate.cpp ----------------------------------------------------===//
+//===- Translate.cpp ------------------------------------------------------===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -88,3 +88,19 @@ func.func @paged(%q: memref<3x2x16x64xf16>, %k: memref<?x2x16x64xf16>, %n: memre
   attn.attention ins(%q, %k, %k : memref<3x2x16x64xf16>, memref<?x2x16x64xf16>, memref<?x2x16x64xf16>) seqlens_kv(%n : memref<3xi32>) block_table(%t : memref<3x9xi32>) outs(%o : memref<3x2x16x64xf16>) {page_size = 16}
   return
 }
+
+// -----
+
+// A pointer that is loaded from is not writeonly, though it is stored through.
+module attributes {gpu.container_module} {
+  gpu.module @m {
+    // CHECK-LABEL: gpu.func @both
+    // CHECK-SAME:  (%{{[^:]*}}: !llvm.ptr<1> {attn.name = "arg0", llvm.inreg, llvm.noalias}, %{{[^:]*}}: !llvm.ptr<1> {{{.*}}llvm.writeonly}
+    gpu.func @both(%a: memref<16xf32>, %b: memref<16xf32>, %i: index) kernel {
+      %x = memref.load %a[%i] : memref<16xf32>
+      memref.store %x, %a[%i] : memref<16xf32>
+      memref.store %x, %b[%i] : memref<16xf32>
+      gpu.return
+    }
+  }
+}

@@ -1,4 +1,4 @@
-//===- Assembler.h - LLVM's assembler and lld in process -------*- C++ -*-===//
+//===- Assembler.h - LLVM's assembler and lld in process --------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

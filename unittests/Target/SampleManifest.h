@@ -1,4 +1,4 @@
-//===- SampleManifest.h - A manifest, and mistakes in it -------*- C++ -*-===//
+//===- SampleManifest.h - A manifest, and mistakes in it --------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

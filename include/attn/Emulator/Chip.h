@@ -1,4 +1,4 @@
-//===- Chip.h - The chips the emulator models ------------------*- C++ -*-===//
+//===- Chip.h - The chips the emulator models -------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

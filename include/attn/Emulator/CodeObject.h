@@ -1,4 +1,4 @@
-//===- CodeObject.h - AMDHSA code objects ----------------------*- C++ -*-===//
+//===- CodeObject.h - AMDHSA code objects -----------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ISA.h - Disassembly and the instruction table -----------*- C++ -*-===//
+//===- ISA.h - Disassembly and the instruction table ------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

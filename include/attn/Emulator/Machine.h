@@ -1,4 +1,4 @@
-//===- Machine.h - Device memory and kernel launches -----------*- C++ -*-===//
+//===- Machine.h - Device memory and kernel launches ------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

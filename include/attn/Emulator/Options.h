@@ -1,4 +1,4 @@
-//===- Options.h - What a launch may ask for -------------------*- C++ -*-===//
+//===- Options.h - What a launch may ask for --------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

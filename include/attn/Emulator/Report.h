@@ -1,4 +1,4 @@
-//===- Report.h - What a launch found and counted --------------*- C++ -*-===//
+//===- Report.h - What a launch found and counted ---------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- AttnToGPU.cpp ----------------------------------------------------===//
+//===- AttnToGPU.cpp ------------------------------------------------------===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -8,8 +8,8 @@
 
 #include "ForwardKernel.h"
 #include "MergeKernel.h"
+#include "attn/Conversion/OperandMemory.h"
 #include "attn/Conversion/Passes.h"
-#include "attn/Conversion/ScoreOperands.h"
 #include "attn/Conversion/Tuning.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ForwardKernelImpl.h"
+#include "attn/Conversion/OperandMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -41,7 +42,7 @@ static bool fitsRun(Value operand, int64_t heads, int64_t rows) {
   // Of rows that are not counted heads may be any distance apart.
   if (strides.empty() || ShapedType::isDynamic(strides[rank - 3]))
     return !ShapedType::isDynamic(rows);
-  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  int64_t bytes = getElementBytes(type);
   return strides[rank - 3] < maxHeadBytes / bytes / heads;
 }
 

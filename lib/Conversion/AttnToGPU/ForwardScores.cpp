@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ForwardKernelImpl.h"
-#include "attn/Conversion/ScoreOperands.h"
+#include "attn/Conversion/OperandMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -73,7 +73,7 @@ ScoreNeeds mlir::attn::getScoreNeeds(AttentionOp op, const ChipInfo &chip) {
       continue;
     auto type = cast<ShapedType>(operand.getType());
     auto memref = dyn_cast<MemRefType>(operand.getType());
-    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+    int64_t bytes = getElementBytes(type);
     needs.clocks += 8;
     if (!memref || hasWholeDwordRows(memref)) {
       needs.vgprs += scores * bytes / 4;

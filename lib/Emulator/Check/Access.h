@@ -1,4 +1,4 @@
-//===- Access.h - Memory access of one instruction -------------*- C++ -*-===//
+//===- Access.h - Memory access of one instruction --------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Definedness.h - Values that nobody wrote ----------------*- C++ -*-===//
+//===- Definedness.h - Values that nobody wrote -----------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

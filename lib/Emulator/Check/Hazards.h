@@ -1,4 +1,4 @@
-//===- Hazards.h - Wait states between dependent instructions --*- C++ -*-===//
+//===- Hazards.h - Wait states between dependent instructions ---*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

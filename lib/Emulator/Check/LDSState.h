@@ -1,4 +1,4 @@
-//===- LDSState.h - Who touched which LDS byte -----------------*- C++ -*-===//
+//===- LDSState.h - Who touched which LDS byte ------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Observers.h - The observers of a launch -----------------*- C++ -*-===//
+//===- Observers.h - The observers of a launch ------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

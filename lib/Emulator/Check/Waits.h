@@ -1,4 +1,4 @@
-//===- Waits.h - What s_waitcnt has made valid -----------------*- C++ -*-===//
+//===- Waits.h - What s_waitcnt has made valid ------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

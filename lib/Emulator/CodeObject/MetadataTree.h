@@ -1,4 +1,4 @@
-//===- MetadataTree.h - MessagePack as a checked tree ----------*- C++ -*-===//
+//===- MetadataTree.h - MessagePack as a checked tree -----------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

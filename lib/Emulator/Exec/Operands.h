@@ -1,4 +1,4 @@
-//===- Operands.h - Vector operands of one instruction ---------*- C++ -*-===//
+//===- Operands.h - Vector operands of one instruction ----------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

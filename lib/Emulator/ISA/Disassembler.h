@@ -1,4 +1,4 @@
-//===- Disassembler.h - LLVM's MC layer for AMDGPU -------------*- C++ -*-===//
+//===- Disassembler.h - LLVM's MC layer for AMDGPU --------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Inst.h - Decoded instructions ---------------------------*- C++ -*-===//
+//===- Inst.h - Decoded instructions ----------------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

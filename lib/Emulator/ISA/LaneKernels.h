@@ -1,4 +1,4 @@
-//===- LaneKernels.h - 64-lane loops, one a vector operation ---*- C++ -*-===//
+//===- LaneKernels.h - 64-lane loops, one a vector operation ----*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- OpTable.h - What the emulator knows of each mnemonic ----*- C++ -*-===//
+//===- OpTable.h - What the emulator knows of each mnemonic -----*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Program.h - Decoded code of a code object ---------------*- C++ -*-===//
+//===- Program.h - Decoded code of a code object ----------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- DeviceMemory.h - Buffers and their addresses ------------*- C++ -*-===//
+//===- DeviceMemory.h - Buffers and their addresses -------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Observer.h - Watching execution without taking part -----*- C++ -*-===//
+//===- Observer.h - Watching execution without taking part ------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Wave.h - The state handlers work on ---------------------*- C++ -*-===//
+//===- Wave.h - The state handlers work on ----------------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- WorkgroupRunner.h - One workgroup on one host thread ----*- C++ -*-===//
+//===- WorkgroupRunner.h - One workgroup on one host thread -----*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

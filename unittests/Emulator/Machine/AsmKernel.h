@@ -1,4 +1,4 @@
-//===- AsmKernel.h - Kernels written in assembly ---------------*- C++ -*-===//
+//===- AsmKernel.h - Kernels written in assembly ----------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- CUModel.h - One compute unit, clock by clock ------------*- C++ -*-===//
+//===- CUModel.h - One compute unit, clock by clock -------------*- C++ -*-===//
 ///
 /// \file
 /// Replays recorded workgroups on one compute unit. docs/Timing.md states the

@@ -1,4 +1,4 @@
-//===- Launch.h - A whole launch on the whole chip -------------*- C++ -*-===//
+//===- Launch.h - A whole launch on the whole chip --------------*- C++ -*-===//
 ///
 /// \file
 /// From the durations of a few workgroups to the time of a launch.

@@ -1,4 +1,4 @@
-//===- TimingReport.h - Text, JSON, traces and pictures --------*- C++ -*-===//
+//===- TimingReport.h - Text, JSON, traces and pictures ---------*- C++ -*-===//
 ///
 /// \file
 /// Views of a CUTiming.

@@ -1,4 +1,4 @@
-//===- TimingTable.h - The constants of the timing model -------*- C++ -*-===//
+//===- TimingTable.h - The constants of the timing model --------*- C++ -*-===//
 ///
 /// \file
 /// One struct a chip, from Constants.def, which says what each number means,

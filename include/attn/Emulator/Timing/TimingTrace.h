@@ -1,4 +1,4 @@
-//===- TimingTrace.h - Recorded instruction streams ------------*- C++ -*-===//
+//===- TimingTrace.h - Recorded instruction streams -------------*- C++ -*-===//
 ///
 /// \file
 /// What the timing model replays: for each wave the instructions it executed,

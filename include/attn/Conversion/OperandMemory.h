@@ -1,4 +1,4 @@
-//===- ScoreOperands.h - Memory of bias and mask ----------------*- C++ -*-===//
+//===- OperandMemory.h - How operands lie in memory -------------*- C++ -*-===//
 //
 // Part of the AttnMLIR project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_CONVERSION_SCOREOPERANDS_H
-#define ATTN_CONVERSION_SCOREOPERANDS_H
+#ifndef ATTN_CONVERSION_OPERANDMEMORY_H
+#define ATTN_CONVERSION_OPERANDMEMORY_H
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -15,16 +15,21 @@
 
 namespace mlir::attn {
 
-/// Does the type show that all rows begin at whole dwords, and end there? Such
-/// a bias or mask is read as it is; of another one kernels read the dwords that
-/// its elements lie in and shift.
+/// Bytes of an element in memory; i1 takes one.
+inline int64_t getElementBytes(ShapedType type) {
+  return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+/// Does the type of a bias or mask show that all rows begin at whole
+/// dwords, and end there? It is then read as it is; of another one kernels read
+/// the dwords that its elements lie in and shift.
 inline bool hasWholeDwordRows(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
   (void)type.getStridesAndOffset(strides, offset);
   if (strides.empty() || strides.back() != 1)
     return false;
-  int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  int64_t bytes = getElementBytes(type);
   if (bytes == 4)
     return true;
   if (ShapedType::isDynamic(offset) || offset * bytes % 4)
@@ -38,4 +43,4 @@ inline bool hasWholeDwordRows(MemRefType type) {
 
 } // namespace mlir::attn
 
-#endif // ATTN_CONVERSION_SCOREOPERANDS_H
+#endif // ATTN_CONVERSION_OPERANDMEMORY_H
