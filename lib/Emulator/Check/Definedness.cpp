@@ -96,6 +96,13 @@ void Definedness::setScalar64(Wave &wave, WaveState &state, const Inst &inst,
 // Scalar
 //===----------------------------------------------------------------------===//
 
+/// Every word with an undefined bit as undefined as a whole, which a partly
+/// defined one no longer is once it is spilled (see Flow::WriteLane).
+static uint64_t fillWords(uint64_t undefined) {
+  return (undefined >> 32 ? ~uint64_t(0) << 32 : 0) |
+         (uint32_t(undefined) ? uint64_t(~uint32_t(0)) : 0);
+}
+
 void Definedness::stepScalar(Wave &wave, const Inst &inst,
                              ArrayRef<RegRange> regs) {
   WaveState &state = states[wave.id];
@@ -112,10 +119,11 @@ void Definedness::stepScalar(Wave &wave, const Inst &inst,
     auto undefinedOf = [&](const Src &src) -> uint64_t {
       if (src.kind != SrcKind::SGPR)
         return 0;
-      return wide ? getScalar64(state, src.reg) : state.scalar[src.reg];
+      return getWords(src.ty) == 2 ? getScalar64(state, src.reg)
+                                   : state.scalar[src.reg];
     };
     auto valueOf = [&](const Src &src) -> uint64_t {
-      return wide ? wave.read64(src) : wave.read32(src);
+      return getWords(src.ty) == 2 ? wave.read64(src) : wave.read32(src);
     };
     uint64_t ua = undefinedOf(inst.src[0]), a = valueOf(inst.src[0]), ub = 0,
              b = wave.exec();
@@ -136,6 +144,15 @@ void Definedness::stepScalar(Wave &wave, const Inst &inst,
       break;
     case BitLogic::OrN2:
       undefined &= ~((~ua & a) | (~ub & ~b));
+      break;
+    case BitLogic::ShiftLeft64:
+      undefined = ub ? ~uint64_t(0) : fillWords(ua << (b & 63));
+      break;
+    case BitLogic::ShiftRight64:
+      undefined = ub ? ~uint64_t(0) : fillWords(ua >> (b & 63));
+      break;
+    case BitLogic::ShiftRightSigned64:
+      undefined = ub ? ~uint64_t(0) : fillWords(int64_t(ua) >> (b & 63));
       break;
     default:
       break;

@@ -377,6 +377,9 @@ static void addScalarTraits(OpTable &t) {
   for (const char *stem : {"s_xor", "s_xnor", "s_nand", "s_nor", "s_not",
                            "s_mov", "s_cselect", "s_andn1", "s_orn1"})
     logic(stem, BitLogic::Bitwise);
+  t.find("s_lshl_b64")->traits.logic = BitLogic::ShiftLeft64;
+  t.find("s_lshr_b64")->traits.logic = BitLogic::ShiftRight64;
+  t.find("s_ashr_i64")->traits.logic = BitLogic::ShiftRightSigned64;
   t.find("s_waitcnt")->traits.isWaitcnt = 1;
   t.find("s_nop")->traits.isNop = 1;
   t.find("s_endpgm")->traits.isEnd = 1;

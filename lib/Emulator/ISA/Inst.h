@@ -137,8 +137,19 @@ struct RegRange {
   uint16_t count = 0;
 };
 
-/// Scalar operations through which undefined bits travel bit by bit.
-enum class BitLogic : uint8_t { None, And, Or, AndN2, OrN2, Bitwise };
+/// Scalar operations through which undefined bits travel bit by bit, or, in
+/// the 64-bit shifts, word by word.
+enum class BitLogic : uint8_t {
+  None,
+  And,
+  Or,
+  AndN2,
+  OrN2,
+  Bitwise,
+  ShiftLeft64,
+  ShiftRight64,
+  ShiftRightSigned64
+};
 
 /// Vector operations with a data flow of their own.
 enum class Flow : uint8_t {

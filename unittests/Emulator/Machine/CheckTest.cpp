@@ -220,6 +220,37 @@ TEST_P(CheckTest, UninitializedElsewhere) {
             "");
 }
 
+// Unoptimised code widens a 32-bit value with any register as the upper half
+// and shifts that half out again.
+TEST_P(CheckTest, UninitializedWordsOfAScalarShift) {
+  struct {
+    const char *shift, *written;
+    const char *undefined[2];
+  } const cases[] = {
+      // The word that is written, the shift, and which words have no value.
+      {"s_lshl_b64 s[42:43], s[40:41], 32", "s40", {"", ""}},
+      {"s_lshl_b64 s[42:43], s[40:41], 31", "s40", {"", "uninitialized"}},
+      {"s_lshl_b64 s[42:43], s[40:41], 32", "s41", {"", "uninitialized"}},
+      {"s_lshr_b64 s[42:43], s[40:41], 32", "s41", {"", ""}},
+      {"s_lshr_b64 s[42:43], s[40:41], 31", "s41", {"uninitialized", ""}},
+      {"s_lshr_b64 s[42:43], s[40:41], 32", "s40", {"uninitialized", ""}},
+      {"s_ashr_i64 s[42:43], s[40:41], 32", "s41", {"", ""}},
+      {"s_ashr_i64 s[42:43], s[40:41], 32",
+       "s40",
+       {"uninitialized", "uninitialized"}},
+      {"s_lshl_b64 s[42:43], s[40:41], s44",
+       "s40",
+       {"uninitialized", "uninitialized"}},
+  };
+  for (const auto &test : cases)
+    for (int word : {0, 1}) {
+      std::string body = "s_mov_b32 " + std::string(test.written) + ", 5\n" +
+                         test.shift + "\nv_mov_b32 v2, s" +
+                         std::to_string(42 + word) + "\n" + store;
+      EXPECT_EQ(fired(body), test.undefined[word]) << body;
+    }
+}
+
 TEST_P(CheckTest, UninitializedScratch) {
   EXPECT_EQ(fired("v_mov_b32 v2, 5\nscratch_store_dword off, v2, off\n"
                   "s_waitcnt vmcnt(0)\nscratch_load_dword v2, off, off\n"
