@@ -15,10 +15,10 @@ from random_problems import FEATURES
 BATCH = 6
 
 
-def run_choices(choices, device, first_seed):
+def run_choices(choices, device, first_seed, extra_args=()):
     problems = [random_problems.make(c, first_seed + n) for n, c in enumerate(choices)]
     for n, (choice, problem, result) in enumerate(
-        zip(choices, problems, run_all(problems, device))
+        zip(choices, problems, run_all(problems, device, extra_args))
     ):
         what = f"seed {first_seed + n}, {random_problems.describe(choice)}: "
         assert_matches(result, problem, what=what)
@@ -37,6 +37,18 @@ def batches():
 @pytest.mark.parametrize("device, start, choices", batches())
 def test_every_pair_of_features(device, start, choices):
     run_choices(choices, device, start)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", (0, 1))
+@pytest.mark.parametrize("device", [device for device in DEVICES if device.is_gpu], ids=str)
+def test_features_without_optimisation(device, level):
+    """Some of the matrix: spilled registers and unfolded arithmetic come only here."""
+    matrix = random_problems.pairwise(random_problems.features_of(device))
+    long_preamble = {name: levels[0] for name, levels in FEATURES.items()}
+    long_preamble |= {"lengths": (70, 33), "visibility": {"causal": True}}
+    long_preamble |= {"mask": "full", "padding": "both", "form": "dynamic", "kind": "bf16"}
+    run_choices([long_preamble, *matrix[level::8]], device, level, [f"--optimize={level}"])
 
 
 def draw_choice(device, data):
