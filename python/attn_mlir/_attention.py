@@ -105,40 +105,31 @@ def attention(
       UnsupportedError: the device cannot do it (a NotImplementedError; device="cpu" can).
       AttnError: the device failed.
     """
-    arguments = {
-        "q": q,
-        "k": k,
-        "v": v,
-        "causal": causal,
-        "window": window,
-        "sink_tokens": sink_tokens,
-        "diagonal": diagonal,
-        "scale": scale,
-        "softcap": softcap,
-        "bias": bias,
-        "mask": mask,
-        "alibi_slopes": alibi_slopes,
-        "sink": sink,
-        "seqlens_q": seqlens_q,
-        "seqlens_kv": seqlens_kv,
-        "cu_seqlens_q": cu_seqlens_q,
-        "cu_seqlens_kv": cu_seqlens_kv,
-        "q_offset": q_offset,
-        "kv_offset": kv_offset,
-        "block_table": block_table,
-        "layout": layout,
-        "return_lse": return_lse,
-        "lse_base": lse_base,
-        "lse_layout": lse_layout,
-        "max_seqlen_q": max_seqlen_q,
-        "out": out,
-        "lse": lse,
-    }
+    arguments = dict(locals())  # nothing else yet
+    for name in _TARGET:
+        del arguments[name]
     if hasattr(q, "requires_grad"):  # a tensor; torch.compile traces this
         from . import pytorch
 
         return pytorch.attention_with_autograd(arguments, device=device, chip=chip, checks=checks)
     return run(arguments, device=device, chip=chip, checks=checks)
+
+
+# What says where it runs; the other arguments, with their defaults, are the problem.
+_TARGET = ("device", "chip", "checks")
+_DEFAULTS = {
+    name: parameter.default
+    for name, parameter in inspect.signature(attention).parameters.items()
+    if name not in _TARGET
+}
+
+
+def _complete(function: str, options: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """`given`, and `options` of the caller of `function`, over the defaults."""
+    for name in options:
+        if name not in _DEFAULTS:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+    return {**_DEFAULTS, **given, **options}
 
 
 def run(
@@ -149,7 +140,7 @@ def run(
     checks: str | None = None,
 ) -> Any:
     """`attention` without torch's dispatcher."""
-    problem = Problem(**arguments)
+    problem = Problem(arguments)
     if problem.with_specs:
         raise ValueError("q: expects an array, got TensorSpec, which is for compile")
     device, target = _program.choose_target(device, chip, problem.namespace)
@@ -182,6 +173,7 @@ class CompiledAttention:
 
     def __init__(self, problem: Problem, arguments: dict[str, Any], device: str, target: str):
         self._description = problem.describe()
+        self._dynamic = problem.dynamic
         self._arguments = arguments
         self._device = device
         self._operands = problem.operands
@@ -197,8 +189,9 @@ class CompiledAttention:
         """
         if getattr(q, "requires_grad", False) and sys.modules["torch"].is_grad_enabled():
             raise ValueError("q: expects no gradient to be wanted; attn_mlir.attention has one")
-        arguments = {**self._arguments, **more, "q": q, "k": k, "v": v, "out": out, "lse": lse}
-        problem = Problem(**arguments)
+        more |= {"q": q, "k": k, "v": v, "out": out, "lse": lse}
+        arguments = _complete("CompiledAttention.__call__", more, self._arguments)
+        problem = Problem(arguments, dynamic=self._dynamic)
         if problem.describe() != self._description:
             raise ValueError(
                 f"q: expects what was compiled, {self._signature()}, got "
@@ -307,14 +300,11 @@ def compile(  # noqa: A001 (the name is the point)
     Raises:
       ValueError, UnsupportedError: as `attention`.
     """
-    arguments = {**options, "q": q, "k": k, "v": v, "dynamic": dynamic}
     for name in ("out", "lse"):
         if options.get(name) is not None:
             raise ValueError(f"{name}: expects None, since nothing is run yet")
-    for name in options:
-        if name not in inspect.signature(attention).parameters:
-            raise TypeError(f"compile() got an unexpected keyword argument {name!r}")
-    problem = Problem(**arguments)
+    arguments = _complete("compile", options, {"q": q, "k": k, "v": v})
+    problem = Problem(arguments, dynamic=dynamic)
     if device is None and chip is not None:
         device = "hip" if _native.hip_target() == chip else "emulator"
     device, target = _program.choose_target(

@@ -60,97 +60,79 @@ class Problem:
     Every error is a ValueError that names the argument, what it expects and what it got.
     """
 
-    def __init__(
-        self,
-        q: Any,
-        k: Any,
-        v: Any,
-        *,
-        causal: bool = False,
-        window: tuple[int | None, int | None] | None = None,
-        sink_tokens: int = 0,
-        diagonal: str = "bottom_right",
-        scale: float | None = None,
-        softcap: float | None = None,
-        bias: Any = None,
-        mask: Any = None,
-        alibi_slopes: Any = None,
-        sink: Any = None,
-        seqlens_q: Any = None,
-        seqlens_kv: Any = None,
-        cu_seqlens_q: Any = None,
-        cu_seqlens_kv: Any = None,
-        q_offset: Any = None,
-        kv_offset: Any = None,
-        block_table: Any = None,
-        layout: str = "bhsd",
-        return_lse: bool = False,
-        lse_base: str = "e",
-        lse_layout: str | None = None,
-        max_seqlen_q: int | None = None,
-        out: Any = None,
-        lse: Any = None,
-        dynamic: bool = True,
-    ):
+    def __init__(self, arguments: dict[str, Any], *, dynamic: bool = True):
+        """`arguments`: all of `attention` but those that say where it runs."""
+        a = arguments
         self.options: dict[str, Any] = {}
         self.operands: list[Operand] = []
+        # (the caller's output, what the program writes) where they differ
+        self.copies: list[tuple[Any, Any]] = []
         self._given: dict[str, Any] = {}
         self.sizes: dict[str, tuple[int | None, str]] = {}
         self.dynamic = dynamic
-        self.with_specs = any(isinstance(x, TensorSpec) for x in (q, k, v))
+        self.with_specs = any(isinstance(a[name], TensorSpec) for name in ("q", "k", "v"))
         if self.with_specs:
             self.namespace: Numpy | Torch = Numpy()
         else:
-            self.namespace = namespace_of("q", q)
-        self.layout = _one_of("layout", layout, LAYOUTS)
-        if layout != "bhsd":
-            self.options["layout"] = layout
-        for name, starts in (("cu_seqlens_q", cu_seqlens_q), ("cu_seqlens_kv", cu_seqlens_kv)):
-            if (starts is not None) != (layout == "thd"):
-                wanted = "numbers with" if layout == "thd" else "None without"
-                raise ValueError(f"{name}: expects {wanted} layout 'thd', got {_kind(starts)}")
-        letters = dict(LAYOUTS[layout])
-        self.paged = block_table is not None
-        if self.paged:
-            if layout == "bhsd":
-                letters |= {"k": "pages Hk page D", "v": "pages Hv page Dv"}
-            else:
-                letters |= {"k": "pages page Hk D", "v": "pages page Hv Dv"}
+            self.namespace = namespace_of("q", a["q"])
+        self.layout = _one_of("layout", a["layout"], LAYOUTS)
+        if self.layout != "bhsd":
+            self.options["layout"] = self.layout
+        self.paged = a["block_table"] is not None
+        self._check_packing(a)
+        letters = self._tensor_letters()
+        for name in ("q", "k", "v"):
+            self._add_tensor(name, a[name], letters[name].split())
+        self._check_tensors()
+        dtype = self.operands[0].dtype
 
-        for name, x in (("q", q), ("k", k), ("v", v)):
-            self._add_tensor(name, x, letters[name].split())
-        dtypes = [operand.dtype for operand in self.operands]
-        for operand in self.operands[1:]:
-            if operand.dtype != dtypes[0]:
-                raise ValueError(
-                    f"{operand.name}: expects the element type of q, {dtypes[0]}, "
-                    f"got {operand.dtype}"
-                )
-        for name in ("Hk", "Hv"):
-            heads, group = self.size("Hq"), self.size(name)
-            if heads and group and heads % group:
-                raise ValueError(
-                    f"{'k' if name == 'Hk' else 'v'}: expects a number of heads that divides "
-                    f"the {heads} of q, got {group}"
-                )
-
-        self._set_scores(causal, window, sink_tokens, scale, softcap)
-        self._add_lengths(seqlens_q, seqlens_kv, cu_seqlens_q, cu_seqlens_kv, block_table)
-        self._add_offsets(q_offset, kv_offset, diagonal, alibi_slopes)
-        self._add_broadcast("bias", bias)
-        self._add_broadcast("mask", mask)
-        if alibi_slopes is not None:
-            rank = 2 if len(getattr(alibi_slopes, "shape", ())) == 2 else 1
-            self._add_vector("alibi_slopes", alibi_slopes, "f32", ["B", "Hq"][2 - rank :])
-        if sink is not None:
-            self._add_vector("sink", sink, "f32", ["Hq"])
-        self._set_lse(return_lse, lse_base, lse_layout, max_seqlen_q, lse)
-        self.out = self._add_output("output", out, dtypes[0], letters["out"].split())
+        self._set_scores(a["causal"], a["window"], a["sink_tokens"], a["scale"], a["softcap"])
+        self._add_lengths(a)
+        self._add_offsets(a["q_offset"], a["kv_offset"], a["diagonal"], a["alibi_slopes"])
+        self._add_broadcast("bias", a["bias"])
+        self._add_broadcast("mask", a["mask"])
+        if (slopes := a["alibi_slopes"]) is not None:
+            rank = 2 if len(getattr(slopes, "shape", ())) == 2 else 1
+            self._add_vector("alibi_slopes", slopes, "f32", ["B", "Hq"][2 - rank :])
+        if a["sink"] is not None:
+            self._add_vector("sink", a["sink"], "f32", ["Hq"])
+        self._set_lse(a["return_lse"], a["lse_base"], a["lse_layout"], a["max_seqlen_q"], a["lse"])
+        self.out = self._add_output("output", a["out"], dtype, letters["out"].split())
         self.lse = None
         if self.has_lse:
-            self.lse = self._add_output("lse", lse, "f32", self.lse_letters)
-        if out is not None or lse is not None:
-            check_own_memory(self.namespace, {"out": out, "lse": lse}, self._given)
+            self.lse = self._add_output("lse", a["lse"], "f32", self.lse_letters)
+        if a["out"] is not None or a["lse"] is not None:
+            check_own_memory(self.namespace, {"out": a["out"], "lse": a["lse"]}, self._given)
+
+    def _check_packing(self, a: dict[str, Any]) -> None:
+        for name in ("cu_seqlens_q", "cu_seqlens_kv"):
+            if (a[name] is not None) != (self.layout == "thd"):
+                wanted = "numbers with" if self.layout == "thd" else "None without"
+                raise ValueError(f"{name}: expects {wanted} layout 'thd', got {_kind(a[name])}")
+
+    def _tensor_letters(self) -> dict[str, str]:
+        letters = dict(LAYOUTS[self.layout])
+        if self.paged and self.layout == "bhsd":
+            letters |= {"k": "pages Hk page D", "v": "pages Hv page Dv"}
+        elif self.paged:
+            letters |= {"k": "pages page Hk D", "v": "pages page Hv Dv"}
+        return letters
+
+    def _check_tensors(self) -> None:
+        """What holds between q, k and v, besides their sizes."""
+        q, *others = self.operands
+        for operand in others:
+            if operand.dtype != q.dtype:
+                raise ValueError(
+                    f"{operand.name}: expects the element type of q, {q.dtype}, "
+                    f"got {operand.dtype}"
+                )
+        for name, letter in (("k", "Hk"), ("v", "Hv")):
+            heads, group = self.size("Hq"), self.size(letter)
+            if heads and group and heads % group:
+                raise ValueError(
+                    f"{name}: expects a number of heads that divides the {heads} of q, got {group}"
+                )
 
     # ------------------------------------------------------------------
     # Sizes
@@ -348,11 +330,6 @@ class Problem:
         self.operands.append(Operand(name, dtype, shape, type_shape, strides, array))
         return given
 
-    @property
-    def copies(self) -> list[tuple[Any, Any]]:
-        """(the caller's output, what the program writes) where they differ."""
-        return self.__dict__.setdefault("_copies", [])
-
     def _fits_output(self, x: Any, dtype: str) -> bool:
         pairs = zip(self.namespace.shape(x), self.namespace.strides(x) or ())
         return self._fits(x, dtype) and all(stride for size, stride in pairs if size > 1)
@@ -419,31 +396,29 @@ class Problem:
                 )
             self.options["softcap"] = value
 
-    def _add_lengths(
-        self, seqlens_q: Any, seqlens_kv: Any, cu_q: Any, cu_kv: Any, block_table: Any
-    ) -> None:
+    def _add_lengths(self, a: dict[str, Any]) -> None:
         packed = self.layout == "thd"
         if packed:
-            self._add_vector("cu_seqlens_q", cu_q, "i32", ["B + 1"])
-            self._add_vector("cu_seqlens_kv", cu_kv, "i32", ["B + 1"])
+            for name in ("cu_seqlens_q", "cu_seqlens_kv"):
+                self._add_vector(name, a[name], "i32", ["B + 1"])
             starts, origin = self.sizes["B + 1"]
             if starts == 0:
                 raise ValueError("cu_seqlens_q: expects B + 1 numbers, got none")
             self.sizes["B"] = (None if starts is None else starts - 1, origin)
-        for name, lengths in (("seqlens_q", seqlens_q), ("seqlens_kv", seqlens_kv)):
-            if lengths is None:
+        for name in ("seqlens_q", "seqlens_kv"):
+            if a[name] is None:
                 continue
             if packed and not (name == "seqlens_kv" and self.paged):
                 raise ValueError(f"{name}: expects cu_{name} with layout 'thd', got lengths")
-            self._add_per_batch(name, lengths)
+            self._add_per_batch(name, a[name])
         if self.paged:
-            if seqlens_kv is None:
+            if a["seqlens_kv"] is None:
                 raise ValueError("seqlens_kv: expects lengths with block_table, got None")
             page = self.size("page")
             if not page:
                 raise ValueError(f"k: expects a page size that is positive and known, got {page}")
             self.options["page_size"] = page
-            self._add_vector("block_table", block_table, "i32", ["B", "table"])
+            self._add_vector("block_table", a["block_table"], "i32", ["B", "table"])
             for operand in self.operands[1:3]:
                 at = 2 if self.layout == "bhsd" else 1
                 shape = list(operand.type_shape)

@@ -62,40 +62,18 @@ def _attention(
     checks: Optional[str],
 ) -> tuple[Tensor, Tensor]:
     """O and LSE, which is empty without return_lse. An offset of all sequences is q_start."""
+    arguments = dict(locals())  # nothing else yet
+    for name in ("device", "chip", "checks"):
+        del arguments[name]
+    arguments["window"] = (arguments.pop("window_left"), arguments.pop("window_right"))
+    for side in ("q", "kv"):
+        start = arguments.pop(f"{side}_start")
+        if start is not None:
+            arguments[f"{side}_offset"] = start
     from ._attention import run
 
-    result = run(
-        {
-            "q": q,
-            "k": k,
-            "v": v,
-            "bias": bias,
-            "mask": mask,
-            "alibi_slopes": alibi_slopes,
-            "sink": sink,
-            "seqlens_q": seqlens_q,
-            "seqlens_kv": seqlens_kv,
-            "cu_seqlens_q": cu_seqlens_q,
-            "cu_seqlens_kv": cu_seqlens_kv,
-            "q_offset": q_offset if q_offset is not None else q_start,
-            "kv_offset": kv_offset if kv_offset is not None else kv_start,
-            "block_table": block_table,
-            "causal": causal,
-            "window": (window_left, window_right),
-            "sink_tokens": sink_tokens,
-            "diagonal": diagonal,
-            "scale": scale,
-            "softcap": softcap,
-            "layout": layout,
-            "return_lse": return_lse,
-            "lse_base": lse_base,
-            "lse_layout": lse_layout,
-            "max_seqlen_q": max_seqlen_q,
-        },
-        device=device,
-        chip=chip,
-        checks=checks,
-    )
+    arguments |= {"out": None, "lse": None}
+    result = run(arguments, device=device, chip=chip, checks=checks)
     return result if return_lse else (result, q.new_empty(0, dtype=torch.float32))
 
 
@@ -343,35 +321,15 @@ def attention_with_autograd(
     for name in ("k", "v"):
         if not isinstance(a[name], Tensor):
             raise ValueError(f"{name}: expects a torch tensor, as q is, got {type(a[name]).__name__}")
+    values = {name: a[name] for name in _NAMES if name in a}
+    values |= {name: tensor(name) for name in _OPTIONAL}
+    for side in ("q", "kv"):
+        values[f"{side}_offset"], values[f"{side}_start"] = split(f"{side}_offset")
+    # The gradient starts from the LSE; it changes no bit of O.
     dense = a["layout"] != "thd" and a["block_table"] is None
-    q_offset, q_start = split("q_offset")
-    kv_offset, kv_start = split("kv_offset")
-    tensors = {name: tensor(name) for name in _OPTIONAL}
+    values["return_lse"] = a["return_lse"] or (needs_grad and dense)
     out, lse = torch.ops.attn_mlir.attention(
-        a["q"],
-        a["k"],
-        a["v"],
-        **tensors,
-        q_offset=q_offset,
-        kv_offset=kv_offset,
-        q_start=q_start,
-        kv_start=kv_start,
-        causal=a["causal"],
-        window_left=left,
-        window_right=right,
-        sink_tokens=a["sink_tokens"],
-        diagonal=a["diagonal"],
-        scale=a["scale"],
-        softcap=a["softcap"],
-        layout=a["layout"],
-        # The gradient starts from the LSE; it changes no bit of O.
-        return_lse=a["return_lse"] or (needs_grad and dense),
-        lse_base=a["lse_base"],
-        lse_layout=a["lse_layout"],
-        max_seqlen_q=a["max_seqlen_q"],
-        device=device,
-        chip=chip,
-        checks=checks,
+        **values, window_left=left, window_right=right, device=device, chip=chip, checks=checks
     )
     if a["out"] is not None:
         out = a["out"].copy_(out)

@@ -83,9 +83,8 @@ def to_gpu(array):
     assert hip.hipMalloc(ctypes.byref(pointer), ctypes.c_size_t(array.nbytes)) == 0
     assert hip.hipMemcpy(pointer, ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes), 1) == 0
     return pointer
-problem = attn_mlir._problem.Problem(q, k, v, causal=True, return_lse=True)
-program = _program.get_program(problem.describe(), "gfx950")
-kernel = _native.device("hip").load(program)
+compiled = attn_mlir.compile(q, k, v, causal=True, return_lse=True, chip="gfx950")
+kernel = _native.device("hip").load(compiled.program)
 # q in the memory of [B, S, H, D + 8]
 wide = np.full((2, 9, 4, 72), np.nan, np.float16)
 wide[..., :64] = q.transpose(0, 2, 1, 3)
@@ -101,7 +100,7 @@ layouts["q"] = strides(wide[..., :64].transpose(0, 2, 1, 3))
 shapes = {name: array.shape for name, array in arrays.items()} | {"q": q.shape}
 buffers = [
     _native.Buffer(o.name, pointers[o.name].value, o.dtype, shapes[o.name], layouts[o.name])
-    for o in problem.operands
+    for o in compiled._operands
 ]
 kernel.launch(buffers, stream.value)
 assert hip.hipStreamSynchronize(stream) == 0
@@ -116,13 +115,13 @@ assert np.abs(out - expected[0]).max() < 4e-3 and np.abs(lse - expected[1]).max(
 
 def test_a_program_with_lse_does_not_run_without_one():
     code = """
-problem = attn_mlir._problem.Problem(q, k, v, return_lse=True)
+compiled = attn_mlir.compile(q, k, v, return_lse=True)
 arrays = {"q": q, "k": k, "v": v, "output": np.full_like(q, 7)}
-triples = [(o.name, o.dtype, arrays[o.name]) for o in problem.operands if o.name != "lse"]
+triples = [(o.name, o.dtype, arrays[o.name]) for o in compiled._operands if o.name != "lse"]
 numpy = attn_mlir._arrays.Numpy()
 for device, target in (("cpu", "cpu"), ("emulator", "gfx950"), ("hip", "gfx950")):
     try:
-        _program.launch(problem.describe(), triples, numpy, device, target)
+        _program.launch(compiled._description, triples, numpy, device, target)
     except ValueError as error:
         print(error)
 assert (arrays["output"] == 7).all()
