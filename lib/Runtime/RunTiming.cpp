@@ -7,19 +7,19 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Runtime/RunTiming.h"
-#include "attn/Emulator/Machine.h"
+#include "TimedDevice.h"
 #include "attn/Emulator/Timing/TimingReport.h"
-#include "attn/Runtime/HostBuffer.h"
-#include "attn/Runtime/Launch.h"
-#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
-#include <random>
 
 using namespace llvm;
 using namespace attn::manifest;
 
 namespace attn::rt {
+
+//===----------------------------------------------------------------------===//
+// Samples
+//===----------------------------------------------------------------------===//
 
 uint64_t findRowTiles(uint64_t workgroups, ArrayRef<int64_t> query) {
   if (query.size() != 4)
@@ -37,195 +37,9 @@ uint64_t findRowTiles(uint64_t workgroups, ArrayRef<int64_t> query) {
   return workgroups;
 }
 
-namespace {
-
-/// Bits of `value` in the type `dtype`, rounded to nearest.
-uint64_t encode(double value, DType dtype) {
-  const fltSemantics *semantics = nullptr;
-  switch (dtype) {
-  case DType::F64:
-    semantics = &APFloat::IEEEdouble();
-    break;
-  case DType::F32:
-    semantics = &APFloat::IEEEsingle();
-    break;
-  case DType::F16:
-    semantics = &APFloat::IEEEhalf();
-    break;
-  case DType::BF16:
-    semantics = &APFloat::BFloat();
-    break;
-  case DType::F8E4M3FN:
-    semantics = &APFloat::Float8E4M3FN();
-    break;
-  case DType::F8E4M3FNUZ:
-    semantics = &APFloat::Float8E4M3FNUZ();
-    break;
-  case DType::F8E5M2:
-    semantics = &APFloat::Float8E5M2();
-    break;
-  case DType::F8E5M2FNUZ:
-    semantics = &APFloat::Float8E5M2FNUZ();
-    break;
-  case DType::I1:
-    return 1;
-  default:
-    return 0;
-  }
-  APFloat number(value);
-  bool losesInfo;
-  number.convert(*semantics, APFloat::rmNearestTiesToEven, &losesInfo);
-  return number.bitcastToAPInt().getZExtValue();
-}
-
-struct DeviceBuffer {
-  ResolvedBuffer layout;
-  std::optional<NpyFile> file;
-  uint64_t address = 0;
-  uint8_t *host = nullptr;
-};
-
-/// The device with its buffers.
-class TimedDevice {
-public:
-  explicit TimedDevice(const KernelProgram &program)
-      : object(*program.object), manifest(program.manifest),
-        unusedArgs(program.unusedArgs), machine(object.getChip()) {}
-
-  Error makeBuffers(const FileMap &inputs, uint64_t seed);
-  /// The launches of one kernel, or of all.
-  Expected<std::vector<PreparedLaunch>> prepare(StringRef kernel);
-  Expected<LaunchTiming> time(const PreparedLaunch &launch,
-                              const TimingOptions &options);
-
-private:
-  void draw(DeviceBuffer &buffer, std::mt19937_64 &random);
-  Expected<emu::WorkgroupTrace> record(const emu::LaunchConfig &config,
-                                       ArrayRef<uint8_t> kernarg, uint64_t id);
-
-  const emu::CodeObject &object;
-  const Manifest &manifest;
-  ArrayRef<std::string> unusedArgs;
-  emu::Machine machine;
-  DimMap dims;
-  std::vector<DeviceBuffer> buffers;
-};
-
-void TimedDevice::draw(DeviceBuffer &buffer, std::mt19937_64 &random) {
-  DType dtype = buffer.layout.buffer->dtype;
-  unsigned width = getByteWidth(dtype);
-  std::normal_distribution<double> normal;
-  // A scalar is mostly a scale: keep the scores ordinary.
-  if (buffer.layout.shape.empty()) {
-    uint64_t bits = encode(0.125, dtype);
-    memcpy(buffer.host, &bits, width);
-    return;
-  }
-  // Drawing every element of a long sequence would take longer than the rest.
-  // The table's length shares no factor with any row.
-  constexpr uint64_t tableLength = 65521;
-  std::vector<char> table(tableLength * width);
-  for (uint64_t n = 0; n < tableLength; ++n) {
-    uint64_t bits = encode(normal(random), dtype);
-    memcpy(&table[n * width], &bits, width);
-  }
-  for (uint64_t at = 0; at < buffer.layout.bytes; at += table.size())
-    memcpy(buffer.host + at, table.data(),
-           std::min<uint64_t>(table.size(), buffer.layout.bytes - at));
-}
-
-Error TimedDevice::makeBuffers(const FileMap &inputs, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  StringMap<SmallVector<int64_t>> shapes;
-  for (const auto &[name, path] : inputs)
-    if (!manifest.findBuffer(name) && !is_contained(unusedArgs, name))
-      return createStringError("--in expects the name of an argument, but got "
-                               "'" +
-                               name + "'");
-  for (const Buffer &buffer : manifest.buffers) {
-    DeviceBuffer &device = buffers.emplace_back();
-    device.layout.buffer = &buffer;
-    auto input = inputs.find(buffer.name);
-    if (input == inputs.end())
-      continue;
-    Expected<NpyFile> file = NpyFile::open(input->second);
-    if (!file)
-      return file.takeError();
-    SmallVector<int64_t> shape;
-    for (const SizeExpr &size : buffer.shape)
-      shape.push_back(size.getConstant().value_or(-1));
-    if (Error error = checkFile(buffer.name, *file, buffer.dtype, shape))
-      return error;
-    if (!shape.empty())
-      shapes[buffer.name].assign(file->getShape().begin(),
-                                 file->getShape().end());
-    device.file = std::move(*file);
-  }
-  Expected<DimMap> inferred = manifest.inferDims(shapes);
-  if (!inferred)
-    return inferred.takeError();
-  dims = std::move(*inferred);
-
-  for (DeviceBuffer &device : buffers) {
-    const Buffer &buffer = *device.layout.buffer;
-    Expected<ResolvedBuffer> layout = resolve(buffer, dims);
-    if (!layout)
-      return createStringError(toString(layout.takeError()) + "; --in " +
-                               buffer.name + "=FILE.npy would give it");
-    device.layout = std::move(*layout);
-    Expected<uint64_t> address =
-        machine.allocate(buffer.name, device.layout.bytes);
-    if (!address)
-      return address.takeError();
-    device.address = *address;
-    device.host = machine.getHostPointer(*address);
-    if (device.layout.bytes == 0)
-      continue;
-    if (device.file)
-      device.file->copyTo(buffer.dtype, reinterpret_cast<char *>(device.host),
-                          device.layout.strides);
-    else if (buffer.role == Role::Input)
-      draw(device, random);
-  }
-  return Error::success();
-}
-
-Expected<std::vector<PreparedLaunch>> TimedDevice::prepare(StringRef kernel) {
-  std::vector<Operand> operands;
-  for (const DeviceBuffer &buffer : buffers) {
-    const Buffer &described = *buffer.layout.buffer;
-    Operand &operand = operands.emplace_back();
-    operand.name = described.name;
-    operand.dtype = described.dtype;
-    operand.shape = buffer.layout.shape;
-    operand.strides = buffer.layout.strides;
-    operand.address = buffer.address;
-    if (buffer.layout.getNumElements() == 1)
-      memcpy(&operand.value.emplace(0), buffer.host,
-             getByteWidth(described.dtype));
-  }
-  return prepareLaunches(manifest, operands, kernel);
-}
-
-Expected<emu::WorkgroupTrace>
-TimedDevice::record(const emu::LaunchConfig &config, ArrayRef<uint8_t> kernarg,
-                    uint64_t id) {
-  emu::TraceRecorder recorder;
-  emu::LaunchOptions options;
-  options.observerFactory = &recorder;
-  options.workgroupBegin = id;
-  options.workgroupEnd = id + 1;
-  Expected<emu::Report> report =
-      machine.launch(object, config, kernarg, options);
-  if (!report)
-    return report.takeError();
-  std::vector<emu::WorkgroupTrace> traces = recorder.takeWorkgroups();
-  return std::move(traces.front());
-}
-
 /// Where to look in a period: the ends, the middle, and the quarters of a long
 /// one.
-SmallVector<uint64_t> choosePositions(uint64_t period) {
+static SmallVector<uint64_t> choosePositions(uint64_t period) {
   SmallVector<uint64_t> positions = {0, period - 1};
   if (period > 2)
     positions.push_back(period / 2);
@@ -237,15 +51,15 @@ SmallVector<uint64_t> choosePositions(uint64_t period) {
   return positions;
 }
 
-uint64_t countSteps(const emu::WorkgroupTrace &trace) {
+static uint64_t countSteps(const emu::WorkgroupTrace &trace) {
   uint64_t steps = 0;
   for (const emu::WaveTrace &wave : trace.waves)
     steps += wave.size();
   return steps;
 }
 
-std::vector<uint64_t> getLoopAddresses(const emu::WorkgroupTrace &trace,
-                                       const emu::LoopInfo &loop) {
+static std::vector<uint64_t> getLoopAddresses(const emu::WorkgroupTrace &trace,
+                                              const emu::LoopInfo &loop) {
   const emu::WaveTrace &wave = trace.waves.front();
   SmallVector<size_t> starts;
   for (auto [n, step] : enumerate(wave))
@@ -265,81 +79,99 @@ std::vector<uint64_t> getLoopAddresses(const emu::WorkgroupTrace &trace,
   return result;
 }
 
-Expected<LaunchTiming> TimedDevice::time(const PreparedLaunch &launch,
-                                         const TimingOptions &options) {
-  const Kernel &kernel = *launch.kernel;
-  LaunchTiming result;
-  result.kernel = kernel.name;
-  result.grid = launch.grid;
-  uint64_t total = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+namespace {
+/// Workgroups of a launch that stand for all of them.
+class Samples {
+public:
+  Samples(TimedDevice &device, const PreparedLaunch &launch)
+      : device(device), launch(launch) {}
 
-  emu::TimingTable table = emu::TimingTable::get(object.getChip());
-  if (Error error = table.set(options.constants))
-    return error;
-  emu::LaunchConfig config;
-  config.kernel = kernel.name;
-  config.grid = launch.grid;
-  config.block = kernel.block;
-  uint64_t items =
-      uint64_t(kernel.block[0]) * kernel.block[1] * kernel.block[2];
-  result.resources.waves = (items + 63) / 64;
-  result.resources.ldsBytes = kernel.ldsBytes;
-  // The descriptor's count includes accumulation registers.
-  Expected<const emu::Kernel *> code = object.getKernel(kernel.name);
-  if (!code)
-    return code.takeError();
-  result.resources.vgprs =
-      std::max<uint32_t>((*code)->totalVGPRs, kernel.vgprs + kernel.agprs);
-  // A grid that does not fill the chip leaves each compute unit fewer.
-  unsigned perCU = getWorkgroupsPerCU(table, result.resources);
-  perCU = std::min<uint64_t>(perCU, (total + table.computeUnits - 1) /
-                                        table.computeUnits);
+  /// Workgroups after which the work repeats.
+  Expected<uint64_t> findPeriod(uint64_t total, uint64_t rowTiles);
+  /// Those that tell what a period does, by their number.
+  Expected<std::vector<emu::WorkgroupTrace>> take(uint64_t period);
 
-  result.rowTiles = buffers.empty()
-                        ? total
-                        : findRowTiles(total, buffers.front().layout.shape);
-  std::vector<emu::WorkgroupTrace> traces;
-  auto sample = [&](uint64_t id) -> Expected<uint64_t> {
-    for (const emu::WorkgroupTrace &trace : traces)
-      if (trace.id == id)
-        return countSteps(trace);
-    Expected<emu::WorkgroupTrace> trace = record(config, launch.kernarg, id);
-    if (!trace)
-      return trace.takeError();
-    traces.push_back(std::move(*trace));
-    return countSteps(traces.back());
-  };
-  auto isSame = [](uint64_t a, uint64_t b) {
+private:
+  /// Runs a workgroup unless it has been, and counts its steps.
+  Expected<uint64_t> run(uint64_t id);
+  static bool isSame(uint64_t a, uint64_t b) {
     return std::max(a, b) - std::min(a, b) <= std::min(a, b) / 50;
-  };
-  result.period = std::min(options.period, total);
-  if (!result.period) {
-    Expected<uint64_t> head = sample(result.rowTiles - 1);
-    if (!head)
-      return head.takeError();
-    Expected<uint64_t> all = sample(total - 1);
-    if (!all)
-      return all.takeError();
-    result.period = isSame(*head, *all) ? result.rowTiles : total;
   }
-  SmallVector<uint64_t> positions = choosePositions(result.period);
-  Expected<uint64_t> first = sample(positions.front());
+
+  TimedDevice &device;
+  const PreparedLaunch &launch;
+  std::vector<emu::WorkgroupTrace> traces;
+};
+} // namespace
+
+Expected<uint64_t> Samples::run(uint64_t id) {
+  for (const emu::WorkgroupTrace &trace : traces)
+    if (trace.id == id)
+      return countSteps(trace);
+  Expected<emu::WorkgroupTrace> trace = device.record(launch, id);
+  if (!trace)
+    return trace.takeError();
+  traces.push_back(std::move(*trace));
+  return countSteps(traces.back());
+}
+
+Expected<uint64_t> Samples::findPeriod(uint64_t total, uint64_t rowTiles) {
+  Expected<uint64_t> head = run(rowTiles - 1);
+  if (!head)
+    return head.takeError();
+  Expected<uint64_t> all = run(total - 1);
+  if (!all)
+    return all.takeError();
+  return isSame(*head, *all) ? rowTiles : total;
+}
+
+Expected<std::vector<emu::WorkgroupTrace>> Samples::take(uint64_t period) {
+  SmallVector<uint64_t> positions = choosePositions(period);
+  Expected<uint64_t> first = run(positions.front());
   if (!first)
     return first.takeError();
-  Expected<uint64_t> last = sample(positions.back());
+  Expected<uint64_t> last = run(positions.back());
   if (!last)
     return last.takeError();
   // Workgroups that do the same need no more samples.
   if (!isSame(*first, *last))
     for (uint64_t position : positions)
-      if (Expected<uint64_t> steps = sample(position); !steps)
+      if (Expected<uint64_t> steps = run(position); !steps)
         return steps.takeError();
   // Those that told the period lie in another one, perhaps.
   llvm::erase_if(traces, [&](const emu::WorkgroupTrace &trace) {
     return !is_contained(positions, trace.id);
   });
   llvm::sort(traces, [](const auto &a, const auto &b) { return a.id < b.id; });
+  return std::move(traces);
+}
 
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+static Expected<emu::WorkgroupResources>
+getResources(const emu::CodeObject &object, const Kernel &kernel) {
+  emu::WorkgroupResources resources;
+  uint64_t items =
+      uint64_t(kernel.block[0]) * kernel.block[1] * kernel.block[2];
+  resources.waves = (items + 63) / 64;
+  resources.ldsBytes = kernel.ldsBytes;
+  // The descriptor's count includes accumulation registers.
+  Expected<const emu::Kernel *> code = object.getKernel(kernel.name);
+  if (!code)
+    return code.takeError();
+  resources.vgprs =
+      std::max<uint32_t>((*code)->totalVGPRs, kernel.vgprs + kernel.agprs);
+  return resources;
+}
+
+/// Times a compute unit full of each sample; fills `samples`, and what is told
+/// of the heaviest one.
+static Error timeSamples(LaunchTiming &result,
+                         ArrayRef<emu::WorkgroupTrace> traces,
+                         const emu::TimingTable &table, unsigned perCU,
+                         const TimingOptions &options) {
   const emu::WorkgroupTrace *heaviest = &traces.front();
   for (const emu::WorkgroupTrace &trace : traces)
     if (countSteps(trace) > countSteps(*heaviest))
@@ -352,52 +184,94 @@ Expected<LaunchTiming> TimedDevice::time(const PreparedLaunch &launch,
     cuOptions.events = events;
     return emu::simulateCU(t, copies, cuOptions);
   };
-  SmallVector<std::pair<uint64_t, double>> clocks, bytes;
-  for (emu::WorkgroupTrace &trace : traces) {
+  for (const emu::WorkgroupTrace &trace : traces) {
     bool isHeaviest = &trace == heaviest;
     Expected<emu::CUTiming> cu =
         simulate(table, trace, options.events && isHeaviest);
     if (!cu)
       return cu.takeError();
     result.samples.push_back({trace.id, double(cu->clocks), trace.globalBytes});
-    clocks.push_back({trace.id, double(cu->clocks)});
-    bytes.push_back({trace.id, double(trace.globalBytes)});
     if (isHeaviest)
       result.cu = std::move(*cu);
   }
   if (result.cu.loop)
     result.loopAddresses = getLoopAddresses(*heaviest, *result.cu.loop);
-  if (options.sensitivities)
-    for (const emu::Sensitivity &row : getSensitivities(table)) {
-      Expected<emu::CUTiming> cu = simulate(row.table, *heaviest, false);
-      if (!cu)
-        return cu.takeError();
-      result.sensitivities.push_back({row.name, cu->getIterationClocks(),
-                                      cu->getMFMAEfficiency(), cu->clocks});
-    }
+  if (!options.sensitivities)
+    return Error::success();
+  for (const emu::Sensitivity &row : getSensitivities(table)) {
+    Expected<emu::CUTiming> cu = simulate(row.table, *heaviest, false);
+    if (!cu)
+      return cu.takeError();
+    result.sensitivities.push_back({row.name, cu->getIterationClocks(),
+                                    cu->getMFMAEfficiency(), cu->clocks});
+  }
+  return Error::success();
+}
 
+/// The whole launch, from its samples; `memoryBytes` are those of its buffers.
+static emu::LaunchProjection project(const LaunchTiming &timing,
+                                     const emu::TimingTable &table,
+                                     uint64_t total, unsigned perCU,
+                                     uint64_t memoryBytes) {
+  SmallVector<std::pair<uint64_t, double>> clocks, bytes;
+  for (const TimedSample &sample : timing.samples) {
+    clocks.push_back({sample.workgroup, sample.clocks});
+    bytes.push_back({sample.workgroup, double(sample.globalBytes)});
+  }
+  auto clocksOf = [&](uint64_t id) {
+    return emu::interpolate(clocks, id % timing.period);
+  };
   emu::LaunchRequest request;
   request.workgroups = total;
   request.perCU = perCU;
-  auto clocksOf = [&](uint64_t id) {
-    return emu::interpolate(clocks, id % result.period);
-  };
   request.clocks = clocksOf;
   for (uint64_t n = 0; n < total; ++n)
-    request.globalBytes += emu::interpolate(bytes, n % result.period);
-  for (const DeviceBuffer &buffer : buffers)
-    if (any_of(kernel.args, [&](const Arg &arg) {
-          return arg.kind == ArgKind::Pointer &&
-                 arg.buffer == buffer.layout.buffer->name;
-        }))
-      request.memoryBytes += buffer.layout.bytes;
+    request.globalBytes += emu::interpolate(bytes, n % timing.period);
   // What no workgroup reads need not come.
-  request.memoryBytes = std::min(request.memoryBytes, request.globalBytes);
-  result.projection = emu::projectLaunch(table, request);
-  return result;
+  request.memoryBytes = std::min(memoryBytes, request.globalBytes);
+  return emu::projectLaunch(table, request);
 }
 
-} // namespace
+static Expected<LaunchTiming> timeLaunch(TimedDevice &device,
+                                         const PreparedLaunch &launch,
+                                         const TimingOptions &options) {
+  const Kernel &kernel = *launch.kernel;
+  const emu::CodeObject &object = device.getCodeObject();
+  emu::TimingTable table = emu::TimingTable::get(object.getChip());
+  if (Error error = table.set(options.constants))
+    return error;
+  LaunchTiming result;
+  result.kernel = kernel.name;
+  result.grid = launch.grid;
+  Expected<emu::WorkgroupResources> resources = getResources(object, kernel);
+  if (!resources)
+    return resources.takeError();
+  result.resources = *resources;
+  // A grid that does not fill the chip leaves each compute unit fewer.
+  uint64_t total = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  unsigned perCU =
+      std::min<uint64_t>(getWorkgroupsPerCU(table, result.resources),
+                         divideCeil(total, uint64_t(table.computeUnits)));
+
+  result.rowTiles = findRowTiles(total, device.getQueryShape());
+  Samples samples(device, launch);
+  result.period = std::min(options.period, total);
+  if (!result.period) {
+    Expected<uint64_t> period = samples.findPeriod(total, result.rowTiles);
+    if (!period)
+      return period.takeError();
+    result.period = *period;
+  }
+  Expected<std::vector<emu::WorkgroupTrace>> traces =
+      samples.take(result.period);
+  if (!traces)
+    return traces.takeError();
+  if (Error error = timeSamples(result, *traces, table, perCU, options))
+    return error;
+  result.projection =
+      project(result, table, total, perCU, device.countBytes(kernel));
+  return result;
+}
 
 Expected<std::vector<LaunchTiming>> runTiming(const KernelProgram &program,
                                               const FileMap &inputs,
@@ -413,11 +287,10 @@ Expected<std::vector<LaunchTiming>> runTiming(const KernelProgram &program,
   if (!launches)
     return launches.takeError();
   for (const PreparedLaunch &launch : *launches) {
-    Expected<LaunchTiming> timing = device.time(launch, options);
+    Expected<LaunchTiming> timing = timeLaunch(device, launch, options);
     if (!timing)
       return timing.takeError();
-    if (timing->projection.workgroups)
-      result.push_back(std::move(*timing));
+    result.push_back(std::move(*timing));
   }
   return result;
 }

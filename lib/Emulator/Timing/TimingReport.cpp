@@ -92,6 +92,7 @@ json::Object attn::emu::toJSON(const CUTiming &timing) {
       {"loop", std::move(loop)},
       {"kernel", timing.program->kernel},
       {"chip", getChipName(timing.program->chip)},
+      {"constants", timing.table.toJSON()},
       {"clocks", int64_t(timing.clocks)},
       {"workgroups", int64_t(timing.workgroups)},
       {"iterations", int64_t(timing.iterations)},

@@ -55,13 +55,12 @@ Error TimingTable::set(StringRef text) {
   return Error::success();
 }
 
-void TimingTable::printMarkdown(raw_ostream &os) {
-  os << "| Constant | gfx942 | gfx950 | Unit | Meaning | Source |\n"
-        "|---|---|---|---|---|---|\n";
+json::Object TimingTable::toJSON() const {
+  json::Object result;
 #define ATTN_TIMING_CONSTANT(name, gfx942, gfx950, unit, meaning, source)      \
-  os << "| `" #name "` | " << gfx942 << " | " << gfx950 << " | " << unit       \
-     << " | " << meaning << " | " << source << " |\n";
+  result[#name] = this->name;
 #include "attn/Emulator/Timing/Constants.def"
+  return result;
 }
 
 std::vector<Sensitivity> attn::emu::getSensitivities(const TimingTable &table) {

@@ -191,21 +191,17 @@ class Slots:
     loop: float
 
 
-# Clocks of the port: (a transcendental, an MFMA), as in Constants.def.
-PORT = {"gfx950": (8, 8), "gfx942": (16, 4)}
-
-
-def count_slots(timing, chip):
+def count_slots(timing):
     launch = timing.longest
-    transcendental, mfma = PORT[chip]
+    constants = launch["constants"]
     vector = 0
     for text in timing.loop:
         if text.startswith("v_mfma"):
-            vector += mfma
+            vector += constants["mfmaIssue"]
         elif re.match(r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_", text):
-            vector += transcendental
+            vector += constants["transcendental"]
         elif text.startswith("v_"):
-            vector += 4
+            vector += constants["valu"]
     waves = sum(wave["simd"] == 0 for wave in launch["waves"])
     clocks = launch["iteration_clocks"]
     return Slots(waves * vector, launch["mfma_efficiency"] * clocks, clocks)
@@ -218,7 +214,7 @@ def bound_table(results):
     for (chip, dtype, feature), result in results.items():
         if isinstance(result, str) or not feature.limit or result[0] <= feature.limit:
             continue
-        slots, plain = (count_slots(timing, chip) for timing in result[1:])
+        slots, plain = (count_slots(timing) for timing in result[1:])
         yield (
             f"| {chip} | {dtype} | {feature.name} | {slots.loop:.0f}, {plain.loop:.0f} | {slots.vector:.0f} | "
             f"{slots.matrix:.0f} | {wait(result[1])} |"

@@ -10,11 +10,8 @@
 #define ATTN_EMULATOR_TIMING_TIMINGTABLE_H
 
 #include "attn/Emulator/Chip.h"
+#include "llvm/Support/JSON.h"
 #include <vector>
-
-namespace llvm {
-class raw_ostream;
-} // namespace llvm
 
 namespace attn::emu {
 
@@ -31,9 +28,8 @@ struct TimingTable {
   /// no number, a zero where the model divides.
   llvm::Error set(llvm::StringRef text);
 
-  /// The constants as a markdown table: name, both chips, unit, meaning,
-  /// source.
-  static void printMarkdown(llvm::raw_ostream &os);
+  /// Name to value.
+  llvm::json::Object toJSON() const;
 };
 
 /// A named change of the table that shows how much a figure depends on what is
