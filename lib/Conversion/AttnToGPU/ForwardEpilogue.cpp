@@ -217,17 +217,21 @@ State ForwardKernel::mergeGroups(State state) {
   return state;
 }
 
-Value ForwardKernel::foldSink(Value &maxLog2, Value &total) {
+Value ForwardKernel::foldSink(Value &top, Value &total) {
   Value logit = memref::LoadOp::create(
       b, argument("sink"),
       ValueRange{b.toIndex(headOf(b.addi(row0, b.column)))});
-  logit = arith::MulFOp::create(b, logit, b.cf(log2e));
+  if (!hasNaturalScores())
+    logit = arith::MulFOp::create(b, logit, b.cf(log2e));
   // In f32 an empty row's maximum is -inf here where the scale is above 1; a
   // logit of -inf still is to change nothing.
-  Value old = b.fmax(maxLog2, b.cf(-FLT_MAX));
-  maxLog2 = b.fmax(old, logit);
+  Value old = b.fmax(top, b.cf(-FLT_MAX));
+  top = b.fmax(old, logit);
   auto weight = [&](Value x) {
-    return b.exp2(arith::SubFOp::create(b, x, maxLog2));
+    Value difference = arith::SubFOp::create(b, x, top);
+    if (hasNaturalScores())
+      difference = arith::MulFOp::create(b, difference, b.cf(log2e));
+    return b.exp2(difference);
   };
   Value factor = weight(old);
   total = b.fma(total, factor, weight(logit));
@@ -240,12 +244,15 @@ void ForwardKernel::epilogue(const State &state) {
   });
   if (c.exchangesP)
     total = addShares(total);
-  Value maxLog2 = arith::NegFOp::create(b, toLog2(state.nm)), factor;
+  // In log2 units, or natural ones where a maximum may be any f32.
+  Value top = arith::NegFOp::create(b, hasNaturalScores() ? state.nm
+                                                          : toLog2(state.nm)),
+        factor;
   if (hasCapUnits()) // 1 - 1 / (1 + exp(2 s / cap)) is the rest of tanh
-    maxLog2 = arith::AddFOp::create(
-        b, maxLog2, b.cf(log2e * op.getSoftcap()->convertToDouble()));
+    top = arith::AddFOp::create(
+        b, top, b.cf(log2e * op.getSoftcap()->convertToDouble()));
   if (argument("sink"))
-    factor = foldSink(maxLog2, total);
+    factor = foldSink(top, total);
   // No key at all: l = 0, O = 0, LSE = m + log2(0) = -inf.
   Value isEmpty =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, total, b.cf(0));
@@ -254,10 +261,17 @@ void ForwardKernel::epilogue(const State &state) {
     inverse = arith::MulFOp::create(b, inverse, factor);
   inverse = arith::SelectOp::create(b, isEmpty, b.cf(0), inverse);
   if (lse) {
-    Value value = arith::AddFOp::create(
-        b, ROCDL::ROCDLLog::create(b, b.f32, total), maxLog2);
-    if (op.getLseBaseOrDefault() == LseBase::e)
-      value = arith::MulFOp::create(b, value, b.cf(1 / log2e));
+    bool isNatural = op.getLseBaseOrDefault() == LseBase::e;
+    Value value = ROCDL::ROCDLLog::create(b, b.f32, total);
+    if (!hasNaturalScores()) {
+      value = arith::AddFOp::create(b, value, top);
+      if (isNatural)
+        value = arith::MulFOp::create(b, value, b.cf(1 / log2e));
+    } else if (isNatural) {
+      value = b.fma(value, b.cf(1 / log2e), top);
+    } else {
+      value = b.fma(top, b.cf(log2e), value);
+    }
     if (Value isPad = isPadRow())
       value = arith::SelectOp::create(
           b, isPad, b.cf(-std::numeric_limits<float>::infinity()), value);

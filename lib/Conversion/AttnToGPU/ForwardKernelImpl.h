@@ -248,6 +248,8 @@ private:
     return c.kind == ElementKind::F32 ||
            (op.getBias() && !getElementTypeOrSelf(op.getBias()).isF16());
   }
+  /// Are scores, and so maxima, in natural units, where they may be any f32?
+  bool hasNaturalScores() { return hasNaturalMaximum() && !hasProductUnits(); }
   /// A wide bias may have any finite value, so m is a score with it, too. One
   /// fma does all the same while c m is near 0. P of a row whose maximum is far
   /// from it is NaN, and so is the sum, which votes in each tile: the rare
@@ -332,7 +334,7 @@ private:
   State mergeGroups(State state);
   void epilogue(const State &state);
   /// Lets the sink's logit join maximum and sum; returns the factor for O.
-  Value foldSink(Value &maxLog2, Value &total);
+  Value foldSink(Value &top, Value &total);
   void storeO(ArrayRef<Value> acc, Value inverse);
   /// Is a lane's row one that only pads the sequence? Null if there are none.
   Value isPadRow();
