@@ -208,11 +208,12 @@ SPLITS = [1, 2, 3, 5, 8, 16, 17]
 @pytest.mark.needs("split_kv")
 def test_B5_more_splits_than_keys(device, kind):
     problems = [counting(1, 16, kind, num_kv_splits=n) for n in SPLITS]
-    problems.append(counting(1, 1, kind, num_kv_splits=4))
-    *many, one = run_all(problems, device)
+    problems += [counting(1, n, kind, num_kv_splits=4) for n in (1, 0)]
+    *many, one, none = run_all(problems, device)
     for splits, result in zip(SPLITS, many):
         check(result, 7.5, LN(16), exact=True, what=f"{splits} splits: ")
     check(one, 0, 0, exact=True)
+    check(none, 0, -INF, exact=True)
 
 
 @pytest.mark.needs("split_kv")

@@ -70,10 +70,10 @@ GlobalMatrix ForwardKernel::matrix(Value memref, Value batch, Value head,
     offsets[map.batch] = index(batch);
   offsets[map.head] = index(head);
   // The verifier refuses a constant offset into no rows.
-  if (begin)
-    offsets[map.seq] = index(begin);
-  else if (type.getDimSize(map.seq) == 0)
+  if (type.getDimSize(map.seq) == 0)
     offsets[map.seq] = arith::ConstantIndexOp::create(b, 0).getResult();
+  else if (begin)
+    offsets[map.seq] = index(begin);
   sizes[map.seq] = index(rows);
   sizes[map.dim] = b.getIndexAttr(columns);
   int64_t staticRows =
