@@ -104,9 +104,8 @@ static Error describe(mlir::Type type, ValueInfo &info) {
       if (failed(memref.getStridesAndOffset(info.strides, info.offset)))
         return unsupported("expects a strided memref");
       // A space of another device is not ours to allocate.
-      if (memref.getMemorySpaceAsInt() != 0 ||
-          (memref.getMemorySpace() &&
-           !isa<mlir::IntegerAttr>(memref.getMemorySpace())))
+      auto space = dyn_cast_or_null<mlir::IntegerAttr>(memref.getMemorySpace());
+      if (memref.getMemorySpace() && !(space && space.getInt() == 0))
         return unsupported("expects the default memory space");
     }
   }

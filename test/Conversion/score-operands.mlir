@@ -42,3 +42,13 @@ func.func @apart(%q: memref<1x1x64x64xf16>, %b: memref<64x64xf16, strided<[?, ?]
   attn.attention ins(%q, %q, %q : memref<1x1x64x64xf16>, memref<1x1x64x64xf16>, memref<1x1x64x64xf16>) bias(%b : memref<64x64xf16, strided<[?, ?], offset: ?>>) outs(%o : memref<1x1x64x64xf16>)
   return
 }
+
+// Global memory by name is global memory.
+// CHECK-LABEL: gpu.module @global_attention
+// CHECK:       rocdl.raw.ptr.buffer.load {{.*}} : vector<2xi32>
+// CHECK-LABEL: gpu.module @global_merge
+func.func @global(%q: memref<1x1x64x64xf16, 1>, %b: memref<64x64xf16, 1>, %o: memref<1x1x64x64xf16, 1>, %l: memref<1x1x64xf32, 1>) {
+  attn.attention ins(%q, %q, %q : memref<1x1x64x64xf16, 1>, memref<1x1x64x64xf16, 1>, memref<1x1x64x64xf16, 1>) bias(%b : memref<64x64xf16, 1>) outs(%o, %l : memref<1x1x64x64xf16, 1>, memref<1x1x64xf32, 1>)
+  attn.merge_states (%o, %l : memref<1x1x64x64xf16, 1>, memref<1x1x64xf32, 1>) outs(%o, %l : memref<1x1x64x64xf16, 1>, memref<1x1x64xf32, 1>)
+  return
+}

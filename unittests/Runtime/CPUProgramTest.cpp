@@ -165,6 +165,9 @@ TEST_F(CPUProgramTest, Errors) {
   EXPECT_EQ(error("func.func @f(%a: memref<4xf32, 3>) { return }"),
             "'arg0': expects the default memory space, but got memref<4xf32, "
             "3>");
+  EXPECT_EQ(error("func.func @f(%a: memref<4xf32, \"x\">) { return }"),
+            "'arg0': expects the default memory space, but got memref<4xf32, "
+            "\"x\">");
   EXPECT_EQ(error("func.func @f(%a: complex<f32>) { return }"),
             "'arg0': expects elements that a .npy file can hold, but got "
             "complex<f32>");

@@ -155,7 +155,9 @@ ScoreOperand ForwardKernel::scoreOperand(StringRef name) {
   auto layout =
       StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {1});
   result.run = memref::ReinterpretCastOp::create(
-      b, MemRefType::get({ShapedType::kDynamic}, type.getElementType(), layout),
+      b,
+      MemRefType::get({ShapedType::kDynamic}, type.getElementType(), layout,
+                      type.getMemorySpace()),
       metadata.getBaseBuffer(), OpFoldResult(start),
       SmallVector<OpFoldResult>{OpFoldResult(count)},
       SmallVector<OpFoldResult>{b.getIndexAttr(1)});

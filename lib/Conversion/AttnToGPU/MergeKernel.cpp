@@ -157,8 +157,10 @@ void MergeKernel::collapse() {
     for (OpFoldResult size : sizes)
       shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
     *value = memref::ReinterpretCastOp::create(
-        b, MemRefType::get(shape, type.getElementType()), *value,
-        b.getIndexAttr(0), sizes, strides);
+        b,
+        MemRefType::get(shape, type.getElementType(),
+                        MemRefLayoutAttrInterface(), type.getMemorySpace()),
+        *value, b.getIndexAttr(0), sizes, strides);
   }
   lseDims = {0};
 }
