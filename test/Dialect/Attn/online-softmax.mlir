@@ -49,6 +49,27 @@ func.func @no_lse(%q: memref<1x1x16x8xf32>, %o: memref<1x1x16x8xf32>) {
 
 // -----
 
+// One batch and one head, of which some types do not know.
+// CHECK-LABEL: func @unknown_units
+// CHECK: extract_slice %arg1[0, 0, %{{.*}}, 0] [1, 1, 64, 8] [1, 1, 1, 1] : tensor<?x1x?x8xf32> to tensor<64x8xf32>
+// CHECK: insert_slice {{.*}} into %arg2[0, 0, 0, 0] [1, 1, 16, 8] [1, 1, 1, 1] : tensor<16x8xf32> into tensor<?x?x?x8xf32>
+func.func @unknown_units(%q: tensor<1x1x16x8xf32>, %k: tensor<?x1x?x8xf32>, %o: tensor<?x?x?x8xf32>) -> tensor<?x?x?x8xf32> {
+  %0 = attn.attention ins(%q, %k, %k : tensor<1x1x16x8xf32>, tensor<?x1x?x8xf32>, tensor<?x1x?x8xf32>)
+      outs(%o : tensor<?x?x?x8xf32>)
+  return %0 : tensor<?x?x?x8xf32>
+}
+
+// -----
+
+func.func @all_splits(%q: memref<1x1x16x8xf32>, %o: memref<3x1x1x16x8xf32>) {
+  // expected-error @below {{expects one split for the online softmax (run attn-tile first), but got destinations of 3}}
+  attn.attention ins(%q, %q, %q : memref<1x1x16x8xf32>, memref<1x1x16x8xf32>, memref<1x1x16x8xf32>)
+      outs(%o : memref<3x1x1x16x8xf32>) {num_kv_splits = 3}
+  return
+}
+
+// -----
+
 func.func @not_tiled(%q: memref<1x2x16x8xf32>, %o: memref<1x2x16x8xf32>) {
   // expected-error @below {{expects one batch and one head for the online softmax (run attn-tile first), but got 'memref<1x2x16x8xf32>'}}
   attn.attention ins(%q, %q, %q : memref<1x2x16x8xf32>, memref<1x2x16x8xf32>, memref<1x2x16x8xf32>)

@@ -44,6 +44,10 @@ static LogicalResult checkForm(AttentionOp op) {
     return op.emitOpError("expects one batch and one head for the online "
                           "softmax (run attn-tile first), but got ")
            << op.getQuery().getType();
+  if (op.hasSplitDim())
+    return op.emitOpError("expects one split for the online softmax (run "
+                          "attn-tile first), but got destinations of ")
+           << op.getNumKvSplits();
   return success();
 }
 
@@ -176,14 +180,14 @@ Value OnlineLoop::pageOf(Value key) {
 /// is given.
 Value OnlineLoop::rowsOf(Value source, OpFoldResult first, OpFoldResult count,
                          Value page) {
-  SmallVector<OpFoldResult> sizes = getMixedSizes(rewriter, loc, source);
-  SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0));
+  // Batch and head dims are 1 here, in the type or at run time.
+  SmallVector<OpFoldResult> sizes(map.rank(), rewriter.getIndexAttr(1));
+  SmallVector<OpFoldResult> offsets(map.rank(), rewriter.getIndexAttr(0));
   offsets[map.seq] = first;
   sizes[map.seq] = count;
-  if (page) {
+  sizes[map.dim] = getMixedSize(rewriter, loc, source, map.dim);
+  if (page)
     offsets[map.batch] = page;
-    sizes[map.batch] = rewriter.getIndexAttr(1);
-  }
   SmallVector<int64_t> kept = {map.seq, map.dim};
   return createSlice(rewriter, loc, source, offsets, sizes,
                      ArrayRef<int64_t>(kept));
@@ -352,9 +356,10 @@ void OnlineLoop::build() {
     rewriter.eraseOp(op);
     return;
   }
-  SmallVector<OpFoldResult> sizes = getMixedSizes(rewriter, loc, output);
-  SmallVector<OpFoldResult> offsets(sizes.size(), zero);
+  SmallVector<OpFoldResult> offsets(map.rank(), zero),
+      sizes(map.rank(), rewriter.getIndexAttr(1));
   sizes[map.seq] = rows;
+  sizes[map.dim] = getMixedSize(rewriter, loc, output, map.dim);
   SmallVector<Value> results = {insertSlice(
       rewriter, loc, finalize.getResult(0), output, offsets, sizes)};
   if (lse)
