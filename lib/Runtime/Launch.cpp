@@ -175,12 +175,36 @@ Error checkKernelName(const Manifest &manifest, StringRef kernel) {
       "), but got '" + kernel + "'");
 }
 
+/// Do kernels reach what they address in 32 bits?
+static Error checkReach(const ResolvedBuffer &layout) {
+  const Buffer &buffer = *layout.buffer;
+  if (buffer.reach.empty() || layout.bytes == 0)
+    return Error::success();
+  uint64_t elements = 1;
+  SmallVector<uint64_t> box;
+  for (auto [extent, stride, count] :
+       zip(layout.shape, layout.strides, buffer.reach)) {
+    box.push_back(std::min<uint64_t>(extent, count));
+    elements += (box.back() - 1) * stride;
+  }
+  uint64_t bytes = elements * getByteWidth(buffer.dtype);
+  if (bytes < uint64_t(1) << 31)
+    return Error::success();
+  return bufferError(
+      buffer.name,
+      formatv("expects {0:$[x]} neighbouring elements to span less than "
+              "2147483648 bytes, but got {1}",
+              make_range(box.begin(), box.end()), bytes));
+}
+
 /// Is the buffer there, at a legal address?
 static Error checkMemory(const Manifest &manifest, const Buffer &buffer,
                          const DimMap &dims, const Operand *operand) {
   Expected<ResolvedBuffer> layout = resolve(buffer, dims);
   if (!layout)
     return layout.takeError();
+  if (Error error = checkReach(*layout))
+    return error;
   std::string what =
       formatv("{0} {1} ({2})", stringify(buffer.role),
               printShape(layout->shape), stringify(buffer.dtype));

@@ -388,10 +388,15 @@ FailureOr<std::string> ManifestBuilder::getBuffer(Operation *user, Value memref,
   buffer.role = isTemporary ? mf::Role::Workspace
                 : isWritten ? mf::Role::Output
                             : mf::Role::Input;
-  if (auto argument = dyn_cast<BlockArgument>(memref))
-    if (auto alignment = function.getArgAttrOfType<IntegerAttr>(
-            argument.getArgNumber(), "attn.alignment"))
+  if (auto argument = dyn_cast<BlockArgument>(memref)) {
+    unsigned number = argument.getArgNumber();
+    if (auto alignment =
+            function.getArgAttrOfType<IntegerAttr>(number, "attn.alignment"))
       buffer.alignment = alignment.getValue().getZExtValue();
+    if (auto reach =
+            function.getArgAttrOfType<DenseI64ArrayAttr>(number, "attn.reach"))
+      llvm::append_range(buffer.reach, reach.asArrayRef());
+  }
   manifest.buffers.push_back(std::move(buffer));
   return name;
 }

@@ -304,6 +304,8 @@ static Expected<Buffer> readBuffer(const Cursor &c) {
       });
   if (reader.has("alignment"))
     reader.get("alignment", buffer.alignment, readU64);
+  if (reader.has("reach"))
+    reader.list("reach", buffer.reach, readU64);
   if (Error error = reader.take())
     return error;
   return buffer;
@@ -502,6 +504,8 @@ json::Value Manifest::toJSON() const {
                         {"role", stringify(buffer.role)}};
     if (buffer.alignment != 1)
       object["alignment"] = static_cast<int64_t>(buffer.alignment);
+    if (!buffer.reach.empty())
+      object["reach"] = json::Array(buffer.reach);
     bufferList.push_back(std::move(object));
   }
   for (const Kernel &kernel : kernels)
@@ -564,6 +568,15 @@ static Error validateBuffer(const Buffer &buffer, const std::string &path) {
                       formatv("expects one stride a dimension of shape, but "
                               "got {0} for {1}",
                               buffer.strides.size(), buffer.shape.size()));
+  if (!buffer.reach.empty() && buffer.reach.size() != buffer.shape.size())
+    return fieldError(path + ".reach",
+                      formatv("expects one count a dimension of shape, but got "
+                              "{0} for {1}",
+                              buffer.reach.size(), buffer.shape.size()));
+  for (auto [i, count] : enumerate(buffer.reach))
+    if (count == 0)
+      return fieldError(path + ".reach[" + Twine(i) + "]",
+                        "expects a positive integer, but got 0");
   for (auto [i, sizes] : enumerate(zip(buffer.shape, buffer.strides))) {
     if (Error error = checkNegative(std::get<0>(sizes),
                                     path + ".shape[" + Twine(i) + "]"))

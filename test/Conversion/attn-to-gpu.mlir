@@ -51,7 +51,7 @@ func.func @f(%q: memref<2x2x300x64xf16>, %k: memref<2x2x256x64xf16>, %v: memref<
 // Dynamic sizes: the grid is computed, and nothing is launched when it is 0.
 // Launches check what the kernel expects of addresses and strides.
 // CHECK-LABEL: func.func @dynamic(
-// CHECK-SAME:    %{{.*}}: memref<?x?x?x128xbf16> {attn.alignment = 4 : i64}
+// CHECK-SAME:    %{{.*}}: memref<?x?x?x128xbf16> {attn.alignment = 4 : i64, attn.reach = array<i64: 1, 256, 1, 128>}
 // CHECK-SAME:    %{{.*}}: memref<?x?x?xf32>) {
 // CHECK:         %[[TILES:.*]] = arith.ceildivui
 // CHECK:         %[[GRID:.*]] = arith.muli {{.*}}, %[[TILES]]
@@ -68,6 +68,20 @@ func.func @f(%q: memref<2x2x300x64xf16>, %k: memref<2x2x256x64xf16>, %v: memref<
 // CHECK-NEXT:      memref.store
 func.func @dynamic(%q: memref<?x?x?x128xbf16>, %k: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %o: memref<?x?x?x128xbf16>, %l: memref<?x?x?xf32>) {
   attn.attention ins(%q, %k, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>) outs(%o, %l : memref<?x?x?x128xbf16>, memref<?x?x?xf32>) {causal, layout = bshd}
+  return
+}
+
+// -----
+
+// Rows of which only the number is dynamic are near enough; a bias with any
+// strides is read from a wave's first row on.
+// CHECK-LABEL: func.func @reach(
+// CHECK-NOT:     attn.reach
+// CHECK-SAME:    memref<1x1x?x?xf32, strided<[?, ?, ?, ?]>> {attn.reach = array<i64: 1, 1, 32, 2147483648>}
+// CHECK-NOT:     attn.reach
+// CHECK:         gpu.launch_func
+func.func @reach(%q: memref<1x1x300x64xf16>, %k: memref<1x1x?x64xf16>, %v: memref<1x1x?x64xf16>, %b: memref<1x1x?x?xf32, strided<[?, ?, ?, ?]>>, %o: memref<1x1x300x64xf16>) {
+  attn.attention ins(%q, %k, %v : memref<1x1x300x64xf16>, memref<1x1x?x64xf16>, memref<1x1x?x64xf16>) bias(%b : memref<1x1x?x?xf32, strided<[?, ?, ?, ?]>>) outs(%o : memref<1x1x300x64xf16>)
   return
 }
 

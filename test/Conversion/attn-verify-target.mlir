@@ -49,6 +49,24 @@ func.func @stride(%q: memref<1x2x16x64xf16, strided<[4097, 2048, 65, 1]>>, %k: m
 
 // -----
 
+// Rows 16 MiB apart: 129 of them are too many for 32 bits.
+func.func @far_rows(%q: memref<1x1x129x64xf16, strided<[1, 1, 8388608, 1]>>, %k: memref<1x1x128x64xf16, strided<[1, 1, 8388608, 1]>>, %o: memref<1x1x129x64xf16>) {
+  // expected-error @+1 {{expects 1x1x129x64 neighbouring elements of query to span less than 2147483648 bytes on gfx942, but got 2147483776; copy the operand to a contiguous memref}}
+  attn.attention ins(%q, %k, %k : memref<1x1x129x64xf16, strided<[1, 1, 8388608, 1]>>, memref<1x1x128x64xf16, strided<[1, 1, 8388608, 1]>>, memref<1x1x128x64xf16, strided<[1, 1, 8388608, 1]>>) outs(%o : memref<1x1x129x64xf16>)
+  return
+}
+
+// -----
+
+// A transposed bias of many queries: a row of it reaches over all of them.
+func.func @transposed_bias(%q: memref<1x1x32768x64xf16>, %b: memref<32768x32768xf32, strided<[1, 32768]>>, %o: memref<1x1x32768x64xf16>) {
+  // expected-error @+1 {{expects 32x32768 neighbouring elements of bias to span less than 2147483648 bytes on gfx942, but got 4294836352; copy the operand to a contiguous memref}}
+  attn.attention ins(%q, %q, %q : memref<1x1x32768x64xf16>, memref<1x1x32768x64xf16>, memref<1x1x32768x64xf16>) bias(%b : memref<32768x32768xf32, strided<[1, 32768]>>) outs(%o : memref<1x1x32768x64xf16>)
+  return
+}
+
+// -----
+
 func.func @bias(%q: tensor<1x2x16x64xf16>, %b: tensor<16x16xf64>, %o: tensor<1x2x16x64xf16>) -> tensor<1x2x16x64xf16> {
   // expected-error @+1 {{expects bias element type to be one of f16, bf16, f32 on gfx942, but got 'f64'; convert with arith.truncf before the op}}
   %0 = attn.attention ins(%q, %q, %q : tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16>, tensor<1x2x16x64xf16>) bias(%b : tensor<16x16xf64>) outs(%o : tensor<1x2x16x64xf16>)

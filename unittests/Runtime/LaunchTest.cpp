@@ -142,6 +142,23 @@ TEST_F(LaunchTest, WantsMultiples) {
                         "that of key and value heads, but got 2 and 200");
 }
 
+TEST_F(LaunchTest, WantsRowsWithinReach) {
+  manifest.buffers[0].reach = {1, 256, 64};
+  EXPECT_EQ(getError(), "no error");
+  // 199 rows further, and the 64 elements of the last one: just below 2^31.
+  int64_t most = ((int64_t(1) << 30) - 65) / 199 / 2 * 2;
+  get("query").strides = {200 * most, most, 1};
+  EXPECT_EQ(getError(), "no error");
+  int64_t least = most + 2;
+  get("query").strides = {200 * least, least, 1};
+  EXPECT_EQ(getError(),
+            "buffer 'query': expects 1x200x64 neighbouring elements "
+            "to span less than 2147483648 bytes, but got " +
+                std::to_string((199 * least + 64) * 2));
+  manifest.buffers[0].reach = {1, 128, 64};
+  EXPECT_EQ(getError(), "no error");
+}
+
 TEST_F(LaunchTest, WantsMemory) {
   get("lse").address = 0;
   EXPECT_EQ(getError(), "buffer 'lse': expects an address of the output 2x200 "

@@ -22,7 +22,7 @@ const char *const sample = R"json({
      "strides": ["Hq * Sq * 64", "Sq * 64", 64, 1], "role": "input"},
     {"name": "key", "dtype": "bf16", "shape": ["B", 2, "Skv", 64],
      "strides": ["key_s0", "key_s1", "key_s2", 1], "role": "input",
-     "alignment": 4},
+     "alignment": 4, "reach": [1, 1, 256, 64]},
     {"name": "scale", "dtype": "f32", "shape": [], "strides": [],
      "role": "input"},
     {"name": "output", "dtype": "bf16", "shape": ["B", "Hq", "Sq", 64],
@@ -77,6 +77,8 @@ TEST(ManifestTest, Fields) {
   EXPECT_EQ(manifest.findBuffer("partial")->role, Role::Workspace);
   EXPECT_EQ(manifest.findBuffer("nobody"), nullptr);
   EXPECT_EQ(manifest.findBuffer("key")->alignment, 4u);
+  EXPECT_EQ(manifest.findBuffer("key")->reach,
+            (SmallVector<uint64_t>{1, 1, 256, 64}));
   EXPECT_EQ(manifest.findBuffer("query")->alignment, 1u);
   const Kernel *kernel = manifest.findKernel("kernel");
   ASSERT_NE(kernel, nullptr);
@@ -160,6 +162,11 @@ TEST(ManifestTest, ValidationErrors) {
   EXPECT_EQ(mutated("\"alignment\": 4", "\"alignment\": 6"),
             "buffers[1].alignment: expects a power of two up to 4096, but got "
             "6");
+  EXPECT_EQ(mutated("[1, 1, 256, 64]", "[256, 64]"),
+            "buffers[1].reach: expects one count a dimension of shape, but got "
+            "2 for 4");
+  EXPECT_EQ(mutated("[1, 1, 256, 64]", "[1, 1, 0, 64]"),
+            "buffers[1].reach[2]: expects a positive integer, but got 0");
   EXPECT_EQ(mutated("\"strides\": [\"Sq\", 1]", "\"strides\": [1]"),
             "buffers[4].strides: expects one stride a dimension of shape, but "
             "got 1 for 2");

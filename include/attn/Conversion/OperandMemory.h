@@ -20,6 +20,10 @@ inline int64_t getElementBytes(ShapedType type) {
   return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
+/// Rows of a slice that one buffer resource holds: more than lanes add to a
+/// row of their wave.
+inline constexpr int64_t resourceRows = 256;
+
 /// Does the type of a bias or mask show that all rows begin at whole
 /// dwords, and end there? It is then read as it is; of another one kernels read
 /// the dwords that its elements lie in and shift.

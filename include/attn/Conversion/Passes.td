@@ -67,7 +67,7 @@ def AttnToGPU : Pass<"attn-to-gpu", "::mlir::ModuleOp"> {
     operands by `vector.load`, `vector.store` and their scalar forms, under an
     `scf.if` that holds the rows there are. Arguments of the
     function get `attn.alignment` where a kernel needs more than the width of an
-    element.
+    element, and `attn.reach` where only a launch tells how far apart rows are.
 
     ```mlir
     attn.attention ins(%q, %k, %v : ...) outs(%o : ...)

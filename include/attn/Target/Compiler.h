@@ -42,7 +42,7 @@ FailureOr<func::FuncOp> findEntry(ModuleOp module, llvm::StringRef entry = {});
 /// Buffers take the names of arguments ("attn.name", else "argN") and results
 /// ("attn.name", else "output", "lse"); sizes that are dynamic are named after
 /// the buffer they come from ("query.d2"). Alignments are the arguments'
-/// "attn.alignment".
+/// "attn.alignment", reaches "attn.reach".
 FailureOr<::attn::manifest::Manifest>
 buildManifest(func::FuncOp function, llvm::StringRef chip,
               llvm::ArrayRef<KernelInfo> kernels);

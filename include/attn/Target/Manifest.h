@@ -101,6 +101,10 @@ struct Buffer {
   /// In bytes, a power of two: what kernels take the address and all strides
   /// but the innermost to be a multiple of, beyond the width of an element.
   uint64_t alignment = 1;
+  /// None, or a count for each dimension: any box of as many neighbours, or as
+  /// many as there are, has to span less than 2^31 bytes, since kernels address
+  /// it in 32 bits.
+  llvm::SmallVector<uint64_t> reach;
 };
 
 /// One explicit kernel argument. A pointer has `buffer`, and as `value` the

@@ -41,6 +41,7 @@ public:
 
 private:
   void setAlignments();
+  void setReaches();
   void launch(gpu::GPUFuncOp kernel, ArrayRef<KernelOperand> operands);
 
   AttentionOp op;
@@ -115,6 +116,26 @@ void Lowering::setAlignments() {
   }
 }
 
+/// The same for how far apart rows are.
+void Lowering::setReaches() {
+  auto function = op->getParentOfType<func::FuncOp>();
+  for (OperandReach &reach : getReaches(op)) {
+    std::optional<ReachBytes> span = getBytes(reach);
+    auto argument = dyn_cast<BlockArgument>(reach.operand);
+    if ((span && span->bytes < maxReachBytes) || !argument || !function ||
+        argument.getOwner() != &function.getBody().front())
+      continue;
+    unsigned number = argument.getArgNumber();
+    // Of another op on the same argument.
+    if (auto given =
+            function.getArgAttrOfType<DenseI64ArrayAttr>(number, kReachAttr))
+      for (auto [count, other] : llvm::zip(reach.counts, given.asArrayRef()))
+        count = std::max(count, other);
+    function.setArgAttr(number, kReachAttr,
+                        DenseI64ArrayAttr::get(op.getContext(), reach.counts));
+  }
+}
+
 LogicalResult Lowering::run(SymbolTable &symbols) {
   if (failed(verifyTarget(op, chip)))
     return failure();
@@ -144,6 +165,7 @@ LogicalResult Lowering::run(SymbolTable &symbols) {
     return success();
   }
   setAlignments();
+  setReaches();
   SmallVector<KernelOperand> operands = getKernelOperands(op);
   // Two waves a SIMD share its registers.
   gpu::GPUFuncOp kernel =

@@ -55,6 +55,32 @@ int64_t getPagePart(int64_t pageSize, const KernelConfig &config);
 /// pages as many keys as the block table has room for.
 std::optional<LaunchShape> getLaunchShape(AttentionOp op);
 
+/// Rows of one head that a wave reads of a bias or mask: of packed heads the
+/// first one may be the last of a place.
+inline int64_t getRunRows(int64_t packing) {
+  return llvm::divideCeil(rowsPerWave - 1, packing) + 1;
+}
+
+/// An operand that lanes address in 32 bits from a place of their wave: any box
+/// of `counts` neighbours in each dimension, or as many as there are, has to
+/// span less than `maxReachBytes`.
+struct OperandReach {
+  StringRef name;
+  Value operand;
+  SmallVector<int64_t> counts;
+};
+inline constexpr int64_t maxReachBytes = int64_t(1) << 31;
+SmallVector<OperandReach> getReaches(AttentionOp op);
+/// What such a box spans at most, with `isExact` where all its sizes are
+/// static; nothing if a stride is not.
+struct ReachBytes {
+  uint64_t bytes = 0;
+  bool isExact = true;
+};
+std::optional<ReachBytes> getBytes(const OperandReach &reach);
+/// Fails where static sizes and strides exceed a reach.
+LogicalResult verifyReaches(AttentionOp op, const ChipInfo &chip);
+
 /// Fills the empty `func` with the program for `op`, whose arguments are the
 /// kernel operands. Adds the LDS buffers as workgroup attributions.
 void buildForwardKernel(gpu::GPUFuncOp func, const KernelConfig &config,

@@ -134,10 +134,8 @@ ScoreOperand ForwardKernel::scoreOperand(StringRef name) {
     start = add(start, mul(b.toIndex(at), stride(d)));
   Value rows;
   if (find(2)) {
-    // Of one head: the wave's first one may be the last of a position.
-    int64_t most = llvm::divideCeil(rowsPerWave - 1, packing) + 1;
     rows = arith::SubIOp::create(b, size(2), firstRow);
-    rows = b.mins(rows, b.c32(most));
+    rows = b.mins(rows, b.c32(getRunRows(packing)));
   } else {
     rows = b.mins(size(2), b.c32(1));
   }

@@ -236,7 +236,7 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
                << ", but got a stride of " << stride * bytes
                << " bytes; copy the operand to a contiguous memref";
   }
-  return success();
+  return verifyReaches(op, chip);
 }
 
 std::optional<LaunchShape> mlir::attn::getLaunchShape(AttentionOp op) {

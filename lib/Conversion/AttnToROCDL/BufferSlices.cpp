@@ -16,9 +16,6 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Rows that lanes may reach behind the uniform part of a row index; longer
-/// resources are cut here, which keeps num_records small for any row stride.
-static constexpr int64_t laneRows = 256;
 /// Word 3 of a raw buffer descriptor: 32-bit data, unswizzled (CDNA3/CDNA4 ISA,
 /// buffer resource descriptor).
 static constexpr int64_t rsrcFlags = 0x27000;
@@ -239,7 +236,7 @@ Value KernelRewriter::rowsLeft(const Slice &slice, Value start) {
   // The end is limited before the start is taken off: LLVM would make one
   // instruction of a clamp, but one for vector registers.
   if (!isSmall) {
-    Value reach = c32(laneRows);
+    Value reach = c32(resourceRows);
     if (start)
       reach = arith::AddIOp::create(b, start, reach);
     rows = arith::MinSIOp::create(b, rows, reach);

@@ -1,4 +1,4 @@
-// The attributes attn.name and attn.alignment.
+// The attributes attn.name, attn.alignment and attn.reach.
 // RUN: attn-opt %s -split-input-file -verify-diagnostics
 
 // A name is a string.
@@ -80,5 +80,40 @@ func.func @f(%a: memref<4xf16> {attn.alignment = "4"}) {
 
 // expected-error @+1 {{expects 'attn.alignment' on arguments of functions only}}
 func.func @f() attributes {attn.alignment = 4} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expects 'attn.reach' to be an array<i64> with a positive count for each dimension of a memref, but got array<i64: 1, 2>}}
+func.func @f(%a: memref<4xf16> {attn.reach = array<i64: 1, 2>}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expects 'attn.reach' to be an array<i64> with a positive count for each dimension of a memref, but got array<i64: 0>}}
+func.func @f(%a: memref<4xf16> {attn.reach = array<i64: 0>}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expects 'attn.reach' to be an array<i64> with a positive count for each dimension of a memref, but got array<i32: 1>}}
+func.func @f(%a: memref<4xf16> {attn.reach = array<i32: 1>}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expects 'attn.reach' to be an array<i64> with a positive count for each dimension of a memref, but got array<i64: 1>}}
+func.func @f(%a: tensor<4xf16> {attn.reach = array<i64: 1>}) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expects 'attn.reach' on arguments of functions only}}
+func.func @f() attributes {attn.reach = array<i64: 4>} {
   return
 }

@@ -67,6 +67,21 @@ static LogicalResult verifyNameAttr(Operation *op, NamedAttribute attr,
   return success();
 }
 
+static LogicalResult verifyReachAttr(Operation *op, NamedAttribute attr,
+                                     FunctionOpInterface function,
+                                     unsigned index) {
+  auto type = function
+                  ? dyn_cast<MemRefType>(function.getArgumentTypes()[index])
+                  : MemRefType();
+  auto counts = dyn_cast<DenseI64ArrayAttr>(attr.getValue());
+  if (type && counts && counts.size() == type.getRank() &&
+      llvm::all_of(counts.asArrayRef(), [](int64_t n) { return n > 0; }))
+    return success();
+  return op->emitOpError("expects '")
+         << kReachAttr << "' to be an array<i64> with a positive count for "
+         << "each dimension of a memref, but got " << attr.getValue();
+}
+
 LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
                                                     NamedAttribute attr) {
   if (attr.getName() == kLoweringConfigAttr &&
@@ -74,9 +89,9 @@ LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
     return op->emitOpError("expects '")
            << kLoweringConfigAttr << "' to be #attn.lowering_config<...>, but "
            << "got " << attr.getValue();
-  if (attr.getName() == kAlignmentAttr)
+  if (attr.getName() == kAlignmentAttr || attr.getName() == kReachAttr)
     return op->emitOpError("expects '")
-           << kAlignmentAttr << "' on arguments of functions only";
+           << attr.getName().getValue() << "' on arguments of functions only";
   if (attr.getName() != kNameAttr)
     return success();
   return op->emitOpError("expects '")
@@ -95,6 +110,8 @@ LogicalResult AttnDialect::verifyRegionArgAttribute(Operation *op, unsigned,
            << attr.getValue();
   }
   auto function = dyn_cast<FunctionOpInterface>(op);
+  if (attr.getName() == kReachAttr)
+    return verifyReachAttr(op, attr, function, index);
   return verifyNameAttr(
       op, attr, function ? function.getArgAttrsAttr() : ArrayAttr(), index);
 }

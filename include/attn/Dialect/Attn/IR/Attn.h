@@ -56,6 +56,12 @@ constexpr llvm::StringLiteral kNameAttr = "attn.name";
 /// where a kernel relies on it, manifests carry it, launches check it.
 constexpr llvm::StringLiteral kAlignmentAttr = "attn.alignment";
 
+/// Discardable attribute (an i64 array) on a memref argument of a function,
+/// with a count for each dimension: any box of as many neighbours, or as many
+/// as there are, spans less than 2^31 bytes, for kernels that address it in 32
+/// bits. Set, carried and checked as the alignment.
+constexpr llvm::StringLiteral kReachAttr = "attn.reach";
+
 /// Discardable attribute (a LoweringConfigAttr) on an `attn.attention`, where
 /// it overrides the rule of `attn-to-gpu`, and on the kernel made of it.
 constexpr llvm::StringLiteral kLoweringConfigAttr = "attn.lowering_config";

@@ -27,12 +27,15 @@ def AttnDialect : Dialect {
     numbers (C1, C2, ...) link the op descriptions, the verifiers and the tests
     in `test/Dialect/Attn/invalid.mlir`.
 
-    The dialect owns three discardable attributes. `attn.name`, a string on a
+    The dialect owns four discardable attributes. `attn.name`, a string on a
     function argument or result, is the name under which tools address it. It is
     made of letters, digits, `_`, `-` and `.`, and no two arguments and no two
     results of a function share one. `attn.alignment`, an integer on a memref
     argument, says how many bytes its address and its strides but the last are
-    multiples of; `attn-to-gpu` sets it, and launches check it.
+    multiples of; `attn-to-gpu` sets it, and launches check it. So they do with
+    `attn.reach`, an array with a count for each dimension of a memref argument:
+    any box of as many neighbours, or as many as there are, spans less than 2^31
+    bytes.
     `attn.lowering_config`, a `#attn.lowering_config` on an `attn.attention` or a
     GPU kernel, says how the kernel is cut.
   }];
