@@ -289,11 +289,14 @@ static double evaluateAny(TransOp op, float value) {
 static float finishF32(TransOp op, double exact, uint32_t input,
                        const Perturb &perturb) {
   float result = float(exact);
-  // Stepping the bits moves the magnitude by one last place; zero, the largest
-  // number and infinity stay.
+  // Stepping the bits moves the magnitude by one last place, to the other side
+  // of the exact value: LLVM's integer division counts on a v_rcp_f32 within 1
+  // ulp. Zero, the largest number and infinity stay.
   if (perturb.enabled && double(result) != exact && std::isnormal(result) &&
-      std::fabs(result) < std::numeric_limits<float>::max())
-    result = asFloat(asBits(result) + chooseStep(perturb, op, input));
+      std::fabs(result) < std::numeric_limits<float>::max() &&
+      chooseStep(perturb, op, input) != 0)
+    result = asFloat(asBits(result) +
+                     (std::fabs(double(result)) < std::fabs(exact) ? 1 : -1));
   return flushF32(result);
 }
 

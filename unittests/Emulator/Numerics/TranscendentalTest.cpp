@@ -205,6 +205,7 @@ TEST(TransTest, PerturbMovesInexactResultsByOnePlace) {
     int32_t plain = asBits(transF32(TransOp::Exp, x));
     int32_t disturbed = asBits(transF32(TransOp::Exp, x, perturb));
     ASSERT_LE(std::abs(plain - disturbed), 1);
+    ASSERT_LE(std::abs(asFloat(disturbed) - std::exp2(double(x))), 0x1p-22);
     ++moved[disturbed - plain + 1];
     // The same again.
     ASSERT_EQ(disturbed, int32_t(asBits(transF32(TransOp::Exp, x, perturb))));

@@ -5,7 +5,8 @@
 // (bounds: 1 ulp for f32, 0.51 ulp for f16). f64 rcp, rsq and sqrt are cut to
 // 24 significant bits, because the guide promises only 2^29 ulp and code must
 // not rely on more. A Perturb moves every inexact result by at most one last
-// place (of the promised precision), so that tests can show that they do not
+// place (of the promised precision; f32 ones to the other neighbour of the
+// exact value, within the bound), so that tests can show that they do not
 // depend on the choice.
 //
 // f32 exp, log, rcp, rsq, sqrt, sin, cos flush denormal inputs and results to
