@@ -83,7 +83,7 @@ def attention(
         given).
       q_offset, kv_offset: a number or [B]: the position of the first row and key.
       block_table: [B, pages]: k and v are pools of pages ([pages, Hk, page, D] for "bhsd",
-        else [pages, page, Hk, D]); needs seqlens_kv.
+        [pages, page, Hk, D] for "bshd"); needs seqlens_kv.
       layout: "bhsd", "bshd" or "thd".
       return_lse: whether to return the LSE too. It does not change a bit of O.
       lse_base: "e", or "two" for the logarithm of base two.

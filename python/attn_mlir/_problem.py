@@ -79,6 +79,8 @@ class Problem:
         if self.layout != "bhsd":
             self.options["layout"] = self.layout
         self.paged = a["block_table"] is not None
+        if self.paged and self.layout == "thd":
+            raise ValueError("block_table: expects layout 'bhsd' or 'bshd', got 'thd'")
         self._check_packing(a)
         letters = self._tensor_letters()
         for name in ("q", "k", "v"):
@@ -408,7 +410,7 @@ class Problem:
         for name in ("seqlens_q", "seqlens_kv"):
             if a[name] is None:
                 continue
-            if packed and not (name == "seqlens_kv" and self.paged):
+            if packed:
                 raise ValueError(f"{name}: expects cu_{name} with layout 'thd', got lengths")
             self._add_per_batch(name, a[name])
         if self.paged:

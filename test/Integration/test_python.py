@@ -382,6 +382,7 @@ def _wrong_arguments():
     yield {"q_offset": "a"}, "q_offset: expects an integer, got 'a'"
     yield {"q_offset": 1, "diagonal": "top_left"}, "diagonal: expects the default"
     yield {"block_table": np.zeros((2, 3), np.int32)}, "seqlens_kv: expects lengths with block_table"
+    yield {"block_table": np.zeros((2, 3), np.int32), "layout": "thd"}, "block_table: expects layout 'bhsd' or 'bshd', got 'thd'"
     yield {"lse_base": "2", "return_lse": True}, "lse_base: expects 'e' or 'two', got '2'"
     yield {"lse_layout": "hs_packed", "return_lse": True}, "lse_layout: expects 'bhs', got 'hs_packed'"
     yield {"lse": np.empty((2, 4, 9), np.float32)}, "lse: expects return_lse=True"

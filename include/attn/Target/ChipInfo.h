@@ -74,6 +74,9 @@ llvm::Expected<const ChipInfo *> lookupChip(llvm::StringRef name);
 
 /// Head dimensions the GPU path takes: `minHeadDim`..`maxHeadDim` in steps.
 inline constexpr int64_t minHeadDim = 8, maxHeadDim = 256, headDimStep = 8;
+constexpr bool isKernelHeadDim(int64_t dim) {
+  return dim >= minHeadDim && dim <= maxHeadDim && dim % headDimStep == 0;
+}
 
 /// VGPRs a lane has at two waves a SIMD.
 inline constexpr unsigned vgprBudget = 256;

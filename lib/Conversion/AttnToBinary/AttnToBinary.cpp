@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Conversion/KernelTarget.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Target/Compiler.h"
-
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_ATTNGPUTOBINARY
@@ -29,20 +28,15 @@ struct GPUToBinaryPass
   }
 
   LogicalResult compile(gpu::GPUModuleOp module) {
-    ROCDL::ROCDLTargetAttr target;
-    if (ArrayAttr targets = module.getTargetsAttr())
-      for (Attribute attr : targets)
-        if (auto rocdl = dyn_cast<ROCDL::ROCDLTargetAttr>(attr))
-          target = rocdl;
-    if (!target)
-      return module.emitOpError(
-          "expects a #rocdl.target, as attn-to-gpu sets it");
+    FailureOr<ROCDL::ROCDLTargetAttr> target = requireKernelTarget(module);
+    if (failed(target))
+      return failure();
     for (auto kernel : module.getOps<gpu::GPUFuncOp>())
       return kernel.emitOpError(
           "expects kernels in the llvm and rocdl dialects; "
           "run attn-buffer-resources and "
           "convert-attn-to-rocdl first");
-    StringRef chip = target.getChip();
+    StringRef chip = target->getChip();
     llvm::LLVMContext context;
     auto kernels = translateKernel(module, context, chip);
     if (failed(kernels))
@@ -61,7 +55,7 @@ struct GPUToBinaryPass
 
     OpBuilder builder(module);
     Attribute binary = builder.getAttr<gpu::ObjectAttr>(
-        target, gpu::CompilationTarget::Binary,
+        *target, gpu::CompilationTarget::Binary,
         builder.getStringAttr(StringRef(code->data(), code->size())),
         DictionaryAttr(), gpu::KernelTableAttr());
     gpu::BinaryOp::create(builder, module.getLoc(), module.getName(),

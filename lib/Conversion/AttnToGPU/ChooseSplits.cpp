@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ForwardKernel.h"
+#include "attn/Conversion/ElementKinds.h"
 #include "attn/Conversion/Passes.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -27,12 +28,9 @@ static constexpr int64_t leastKeys = 256;
 static bool hasKernel(AttentionOp op) {
   auto query = cast<ShapedType>(op.getQuery().getType());
   auto value = cast<ShapedType>(op.getValue().getType());
-  Type element = query.getElementType();
-  auto fits = [](int64_t d) {
-    return !ShapedType::isDynamic(d) && d <= maxHeadDim && d % headDimStep == 0;
-  };
-  return (element.isF16() || element.isBF16() || element.isF32()) &&
-         fits(query.getShape().back()) && fits(value.getShape().back());
+  return getElementKind(query.getElementType()) &&
+         isKernelHeadDim(query.getShape().back()) &&
+         isKernelHeadDim(value.getShape().back());
 }
 
 /// A split that rows do not see costs a start, a state of nothing and its place

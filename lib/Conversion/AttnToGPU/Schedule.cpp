@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Conversion/KernelTarget.h"
 #include "attn/Conversion/Passes.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -211,20 +212,15 @@ struct SchedulePass : public mlir::attn::impl::AttnScheduleBase<SchedulePass> {
   void runOnOperation() override {
     gpu::GPUFuncOp func = getOperation();
     auto module = func->getParentOfType<gpu::GPUModuleOp>();
-    if (!module || !module.getTargetsAttr())
+    auto target = module ? getKernelTarget(module) : ROCDL::ROCDLTargetAttr();
+    if (!target)
       return;
-    for (Attribute target : module.getTargetsAttr()) {
-      auto rocdl = dyn_cast<ROCDL::ROCDLTargetAttr>(target);
-      if (!rocdl)
-        continue;
-      llvm::Expected<const ChipInfo *> chip = lookupChip(rocdl.getChip());
-      if (!chip) {
-        func.emitOpError(llvm::toString(chip.takeError()));
-        return signalPassFailure();
-      }
-      func.walk([&](Block *block) { scheduleBlock(*block, **chip); });
-      return;
+    llvm::Expected<const ChipInfo *> chip = lookupChip(target.getChip());
+    if (!chip) {
+      func.emitOpError(llvm::toString(chip.takeError()));
+      return signalPassFailure();
     }
+    func.walk([&](Block *block) { scheduleBlock(*block, **chip); });
   }
 };
 } // namespace

@@ -8,6 +8,7 @@
 
 #include "attn/Conversion/Tuning.h"
 
+#include "attn/Conversion/ElementKinds.h"
 #include "attn/Target/ParseJSON.h"
 #include "llvm/Support/MathExtras.h"
 #include <tuple>
@@ -19,8 +20,6 @@ namespace json = llvm::json;
 static constexpr int64_t version = 1;
 static constexpr llvm::StringLiteral operandNames[] = {"query", "key", "value",
                                                        "output"};
-static constexpr ElementKind kinds[] = {ElementKind::F16, ElementKind::BF16,
-                                        ElementKind::F32};
 
 //===----------------------------------------------------------------------===//
 // Keys
@@ -57,13 +56,8 @@ std::optional<TuningKey> TuningKey::get(AttentionOp op, const ChipInfo &chip) {
     if (!type.hasStaticShape() || llvm::is_contained(type.getShape(), 0))
       return std::nullopt;
   TuningKey result;
-  Type element = query.getElementType();
-  const ElementKind *kind = llvm::find_if(kinds, [&](ElementKind kind) {
-    std::string text;
-    llvm::raw_string_ostream(text) << element;
-    return getName(kind) == text;
-  });
-  if (kind == std::end(kinds))
+  std::optional<ElementKind> kind = getElementKind(query.getElementType());
+  if (!kind)
     return std::nullopt;
   DimMap dims = getDimMap(op.getLayout());
   result.chip = chip.name.str();
@@ -190,8 +184,8 @@ static bool parseEntry(const json::Value &value, TuningEntry &entry,
       return false;
     }
   const ElementKind *found = llvm::find_if(
-      kinds, [&](ElementKind each) { return getName(each) == kind; });
-  if (found == std::end(kinds)) {
+      elementKinds, [&](ElementKind each) { return getName(each) == kind; });
+  if (found == std::end(elementKinds)) {
     path.field("element_type").report("expected f16, bf16 or f32");
     return false;
   }
@@ -226,7 +220,7 @@ static llvm::Error checkEntry(const TuningEntry &entry) {
   if (!chip)
     return chip.takeError();
   for (int64_t dim : {key.headDimQK, key.headDimV})
-    if (dim < minHeadDim || dim > maxHeadDim || dim % headDimStep)
+    if (!isKernelHeadDim(dim))
       return llvm::createStringError(
           "expects head dims to be multiples of " + llvm::Twine(headDimStep) +
           " in " + llvm::Twine(minHeadDim) + ".." + llvm::Twine(maxHeadDim) +

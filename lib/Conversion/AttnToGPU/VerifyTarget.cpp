@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ForwardKernel.h"
+#include "attn/Conversion/ElementKinds.h"
 #include "attn/Conversion/KernelConfig.h"
+#include "attn/Conversion/OperandMemory.h"
 #include "attn/Conversion/Passes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -33,23 +35,10 @@ struct Unsupported {
 };
 } // namespace
 
-static constexpr ElementKind kinds[] = {ElementKind::F16, ElementKind::BF16,
-                                        ElementKind::F32};
-
 static const Unsupported unsupported[] = {
     {"kv_split", [](AttentionOp op) { return bool(op.getKvSplit()); },
      "give the destinations a split dim"},
 };
-
-static std::optional<ElementKind> getKind(Type type) {
-  if (type.isF16())
-    return ElementKind::F16;
-  if (type.isBF16())
-    return ElementKind::BF16;
-  if (type.isF32())
-    return ElementKind::F32;
-  return std::nullopt;
-}
 
 static std::string join(ArrayRef<ElementKind> list) {
   std::string text;
@@ -129,13 +118,109 @@ static LogicalResult verifyPages(AttentionOp op, const KernelConfig &config,
         ShapedType::isDynamic(strides[map.batch]) ||
         ShapedType::isDynamic(strides[map.seq]))
       continue; // the kernel looks
-    int64_t bytes = (pages * strides[map.batch] + page * strides[map.seq]) *
-                    getByteWidth(config.kind);
-    if (bytes > maxPoolBytes)
+    uint64_t elements = llvm::SaturatingMultiplyAdd<uint64_t>(
+        pages, strides[map.batch],
+        llvm::SaturatingMultiply<uint64_t>(page, strides[map.seq]));
+    uint64_t bytes =
+        llvm::SaturatingMultiply<uint64_t>(elements, getByteWidth(config.kind));
+    if (bytes > uint64_t(maxPoolBytes))
       return op.emitOpError("expects pools of at most ")
              << maxPoolBytes << " bytes unless page_size is a multiple of "
              << tile << " on " << chip.name << ", but got " << bytes
              << "; use such pages";
+  }
+  return success();
+}
+
+static LogicalResult verifyElementTypes(AttentionOp op, const ChipInfo &chip) {
+  Type query = getElementTypeOrSelf(op.getQuery()),
+       output = getElementTypeOrSelf(op.getOutputInit());
+  bool isState = op.hasSplitDim() && output.isF32();
+  if (!getElementKind(query) || (output != query && !isState))
+    return op.emitOpError("expects query and output element type to be one of ")
+           << join(elementKinds) << " and the same on " << chip.name
+           << ", but got " << query << " and " << output
+           << "; convert with arith.extf or arith.truncf around the op";
+  if (Value bias = op.getBias()) {
+    Type element = getElementTypeOrSelf(bias);
+    if (!getElementKind(element))
+      return op.emitOpError("expects bias element type to be one of ")
+             << join(elementKinds) << " on " << chip.name << ", but got "
+             << element << "; convert with arith.truncf before the op";
+  }
+  return success();
+}
+
+static LogicalResult verifyHeadDims(AttentionOp op, int64_t dqk, int64_t dv,
+                                    const ChipInfo &chip) {
+  if (ShapedType::isDynamic(dqk) || ShapedType::isDynamic(dv))
+    return op.emitOpError("expects static head dims on ")
+           << chip.name << "; cast query, key, value and output to types with "
+           << "static head dims";
+  if (isKernelHeadDim(dqk) && isKernelHeadDim(dv))
+    return success();
+  auto diag = op.emitOpError("expects head dims to be multiples of ")
+              << headDimStep << " in " << minHeadDim << ".." << maxHeadDim
+              << " on " << chip.name << ", but got Dqk = " << dqk
+              << " and Dv = " << dv;
+  if (dqk <= maxHeadDim && dv <= maxHeadDim && dqk > 0 && dv > 0)
+    diag << "; pad with zeros to " << llvm::alignTo(dqk, headDimStep) << " and "
+         << llvm::alignTo(dv, headDimStep);
+  else
+    diag << "; use attn-to-cpu";
+  return diag;
+}
+
+static LogicalResult verifyGlobal(Operation *op, MemRefType type,
+                                  const ChipInfo &chip) {
+  if (isGlobal(type.getMemorySpace()))
+    return success();
+  return op->emitOpError("expects operands in global memory on ")
+         << chip.name << ", but got memory space " << type.getMemorySpace()
+         << "; copy the operand to global memory";
+}
+
+static LogicalResult verifyInnerStride(Operation *op, MemRefType type,
+                                       const ChipInfo &chip) {
+  if (!ShapedType::isDynamic(getElementStrides(type).back()))
+    return success();
+  return op->emitOpError("expects a static inner stride of 1 on ")
+         << chip.name << ", but got " << type
+         << "; cast the operand to a type that has it";
+}
+
+/// Where operands lie, and how, if they are memrefs.
+static LogicalResult verifyMemory(AttentionOp op, const KernelConfig &config,
+                                  const ChipInfo &chip) {
+  for (KernelOperand operand : getKernelOperands(op)) {
+    auto type = dyn_cast<MemRefType>(operand.value.getType());
+    if (!type)
+      continue;
+    if (failed(verifyGlobal(op, type, chip)))
+      return failure();
+    if (!type.isStrided())
+      return op.emitOpError("expects strided memrefs, but got ") << type;
+  }
+  for (auto [name, operand] :
+       {std::pair("query", op.getQuery()), std::pair("key", op.getKey()),
+        std::pair("value", op.getValue()),
+        std::pair("output", op.getOutputInit())}) {
+    auto type = dyn_cast<MemRefType>(operand.getType());
+    if (!type)
+      continue;
+    if (failed(verifyInnerStride(op, type, chip)))
+      return failure();
+    int64_t bytes = getElementBytes(type);
+    SmallVector<int64_t> strides = getElementStrides(type);
+    for (auto [size, stride] :
+         llvm::zip(type.getShape().drop_back(), ArrayRef(strides).drop_back()))
+      if (size != 1 && !ShapedType::isDynamic(stride) &&
+          (stride < 0 || stride * bytes % config.rowAlignment != 0))
+        return op.emitOpError("expects outer strides of ")
+               << name << " to be multiples of " << config.rowAlignment
+               << " bytes and not negative on " << chip.name
+               << ", but got a stride of " << stride * bytes
+               << " bytes; copy the operand to a contiguous memref";
   }
   return success();
 }
@@ -148,45 +233,14 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
 
   auto query = cast<ShapedType>(op.getQuery().getType());
   auto output = cast<ShapedType>(op.getOutputInit().getType());
-  std::optional<ElementKind> kind = getKind(query.getElementType());
-  bool isState = op.hasSplitDim() && output.getElementType().isF32();
-  if (!kind || (output.getElementType() != query.getElementType() && !isState))
-    return op.emitOpError("expects query and output element type to be one of ")
-           << join(kinds) << " and the same on " << chip.name << ", but got "
-           << query.getElementType() << " and " << output.getElementType()
-           << "; convert with arith.extf or arith.truncf around the op";
-
-  if (Value bias = op.getBias()) {
-    Type element = getElementTypeOrSelf(bias);
-    if (!getKind(element))
-      return op.emitOpError("expects bias element type to be one of ")
-             << join(kinds) << " on " << chip.name << ", but got " << element
-             << "; convert with arith.truncf before the op";
-  }
-
   int64_t dqk = query.getShape().back(), dv = output.getShape().back();
-  if (ShapedType::isDynamic(dqk) || ShapedType::isDynamic(dv))
-    return op.emitOpError("expects static head dims on ")
-           << chip.name << "; cast query, key, value and output to types with "
-           << "static head dims";
-  auto fits = [](int64_t d) {
-    return d >= minHeadDim && d <= maxHeadDim && d % headDimStep == 0;
-  };
-  if (!fits(dqk) || !fits(dv)) {
-    auto diag = op.emitOpError("expects head dims to be multiples of ")
-                << headDimStep << " in " << minHeadDim << ".." << maxHeadDim
-                << " on " << chip.name << ", but got Dqk = " << dqk
-                << " and Dv = " << dv;
-    if (dqk <= maxHeadDim && dv <= maxHeadDim && dqk > 0 && dv > 0)
-      diag << "; pad with zeros to " << llvm::alignTo(dqk, headDimStep)
-           << " and " << llvm::alignTo(dv, headDimStep);
-    else
-      diag << "; use attn-to-cpu";
-    return diag;
-  }
+  if (failed(verifyElementTypes(op, chip)) ||
+      failed(verifyHeadDims(op, dqk, dv, chip)))
+    return failure();
 
   // Without what the op asks for first: it fails for another reason.
-  auto config = chooseKernelConfig(chip, *kind, dqk, dv);
+  auto config = chooseKernelConfig(
+      chip, *getElementKind(query.getElementType()), dqk, dv);
   if (!config)
     return op.emitOpError(llvm::toString(config.takeError()))
            << "; use smaller head dims or a narrower type";
@@ -194,49 +248,10 @@ LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
   if (!config)
     return op.emitOpError("in '") << kLoweringConfigAttr << "' on " << chip.name
                                   << ": " << llvm::toString(config.takeError());
-
-  if (failed(verifyGrid(op, *config, chip)) ||
-      failed(verifyPages(op, *config, chip)))
-    return failure();
-  for (KernelOperand operand : getKernelOperands(op)) {
-    auto type = dyn_cast<MemRefType>(operand.value.getType());
-    if (!type)
-      continue;
-    if (!isGlobal(type.getMemorySpace()))
-      return op.emitOpError("expects operands in global memory on ")
-             << chip.name << ", but got memory space " << type.getMemorySpace()
-             << "; copy the operand to global memory";
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    if (failed(type.getStridesAndOffset(strides, offset)))
-      return op.emitOpError("expects strided memrefs, but got ") << type;
-  }
-  for (auto [name, operand] :
-       {std::pair("query", op.getQuery()), std::pair("key", op.getKey()),
-        std::pair("value", op.getValue()),
-        std::pair("output", op.getOutputInit())}) {
-    auto type = dyn_cast<MemRefType>(operand.getType());
-    if (!type)
-      continue;
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    (void)type.getStridesAndOffset(strides, offset);
-    if (ShapedType::isDynamic(strides.back()))
-      return op.emitOpError("expects a static inner stride of 1 on ")
-             << chip.name << ", but got " << type
-             << "; cast the operand to a type that has it";
-    int64_t bytes = type.getElementTypeBitWidth() / 8;
-    strides.pop_back();
-    for (auto [size, stride] : llvm::zip(type.getShape(), strides))
-      if (size != 1 && !ShapedType::isDynamic(stride) &&
-          (stride < 0 || stride * bytes % config->rowAlignment != 0))
-        return op.emitOpError("expects outer strides of ")
-               << name << " to be multiples of " << config->rowAlignment
-               << " bytes and not negative on " << chip.name
-               << ", but got a stride of " << stride * bytes
-               << " bytes; copy the operand to a contiguous memref";
-  }
-  return verifyReaches(op, chip);
+  return success(succeeded(verifyGrid(op, *config, chip)) &&
+                 succeeded(verifyMemory(op, *config, chip)) &&
+                 succeeded(verifyPages(op, *config, chip)) &&
+                 succeeded(verifyReaches(op, chip)));
 }
 
 std::optional<LaunchShape> mlir::attn::getLaunchShape(AttentionOp op) {
@@ -283,7 +298,7 @@ mlir::attn::chooseKernelConfig(AttentionOp op, const ChipInfo &chip) {
     knobs = {attr.getTileQ(),    attr.getTileKv(),     attr.getSplitV(),
              attr.getStages(),   attr.getClustersQk(), attr.getClustersPv(),
              attr.getEarlyExps()};
-  return chooseKernelConfig(chip, *getKind(query.getElementType()),
+  return chooseKernelConfig(chip, *getElementKind(query.getElementType()),
                             query.getShape().back(), output.getShape().back(),
                             getLaunchShape(op), knobs, getScoreNeeds(op, chip));
 }
@@ -294,26 +309,20 @@ LogicalResult mlir::attn::verifyTarget(MergeStatesOp op, const ChipInfo &chip) {
   };
   Type state = element(op.getOutputs().front()),
        output = element(op.getOutputInit());
-  if (!getKind(state) || !getKind(output))
+  if (!getElementKind(state) || !getElementKind(output))
     return op.emitOpError("expects outputs of element type ")
-           << join(kinds) << " on " << chip.name << ", but got " << state
+           << join(elementKinds) << " on " << chip.name << ", but got " << state
            << " and " << output << "; convert around the op";
   for (Value operand : op->getOperands())
     if (auto type = dyn_cast<MemRefType>(operand.getType());
-        type && !isGlobal(type.getMemorySpace()))
-      return op.emitOpError("expects operands in global memory on ")
-             << chip.name << ", but got memory space " << type.getMemorySpace()
-             << "; copy the operand to global memory";
+        type && failed(verifyGlobal(op, type, chip)))
+      return failure();
   SmallVector<Value> outputs(op.getOutputs());
   outputs.push_back(op.getOutputInit());
   for (Value output : outputs)
-    if (auto type = dyn_cast<MemRefType>(output.getType())) {
-      auto [strides, offset] = type.getStridesAndOffset();
-      if (ShapedType::isDynamic(strides.back()))
-        return op.emitOpError("expects a static inner stride of 1 on ")
-               << chip.name << ", but got " << type
-               << "; cast the operand to a type that has it";
-    }
+    if (auto type = dyn_cast<MemRefType>(output.getType());
+        type && failed(verifyInnerStride(op, type, chip)))
+      return failure();
   return success();
 }
 
@@ -321,7 +330,7 @@ llvm::json::Value mlir::attn::getCapabilities() {
   llvm::json::Array chips;
   for (const ChipInfo &chip : getChips()) {
     llvm::json::Array types, configs;
-    for (ElementKind kind : kinds) {
+    for (ElementKind kind : elementKinds) {
       types.push_back(getName(kind));
       for (auto [dqk, dv] : {std::pair<int64_t, int64_t>{64, 64},
                              {128, 128},

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Conversion/KernelTarget.h"
 #include "attn/Conversion/Passes.h"
 
 #include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
@@ -21,7 +22,6 @@
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/AMDGPU/Utils/Chipset.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Transforms/DialectConversion.h"
 
@@ -33,15 +33,6 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// The chip of the first rocdl target of a module; null with a diagnostic.
-static FailureOr<StringRef> getChip(gpu::GPUModuleOp module) {
-  if (ArrayAttr targets = module.getTargetsAttr())
-    for (Attribute target : targets)
-      if (auto rocdl = dyn_cast<ROCDL::ROCDLTargetAttr>(target))
-        return rocdl.getChip();
-  return module.emitOpError("expects a #rocdl.target, as attn-to-gpu sets it");
-}
-
 namespace {
 struct ConvertAttnToROCDLPass
     : public attn::impl::ConvertAttnToROCDLBase<ConvertAttnToROCDLPass> {
@@ -50,12 +41,13 @@ struct ConvertAttnToROCDLPass
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
     MLIRContext *context = &getContext();
-    FailureOr<StringRef> chip = getChip(module);
-    if (failed(chip))
+    FailureOr<ROCDL::ROCDLTargetAttr> given = requireKernelTarget(module);
+    if (failed(given))
       return signalPassFailure();
-    FailureOr<amdgpu::Chipset> chipset = amdgpu::Chipset::parse(*chip);
+    StringRef chip = given->getChip();
+    FailureOr<amdgpu::Chipset> chipset = amdgpu::Chipset::parse(chip);
     if (failed(chipset)) {
-      module.emitOpError("expects an AMD chip, but got '") << *chip << "'";
+      module.emitOpError("expects an AMD chip, but got '") << chip << "'";
       return signalPassFailure();
     }
 
