@@ -26,9 +26,6 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Bounds beyond this are as good as none; sums of two still fit 64 bits.
-static constexpr int64_t kFar = int64_t(1) << 61;
-
 /// Checks the precondition of the pass.
 static LogicalResult checkForm(AttentionOp op) {
   bool unit = op.getLayout() != Layout::thd;
@@ -309,12 +306,12 @@ void OnlineLoop::build() {
   Value low = begin, high = limit;
   int64_t right = op.getCausal() ? 0 : int64_t(op.getWindowRight());
   if (right >= 0) {
-    Value end = add(add(diagonal, index(rows)), index(std::min(right, kFar)));
+    Value end = add(add(diagonal, index(rows)), index(right));
     high = clamp(end, begin, limit);
   }
   int64_t left = op.getWindowLeft();
   if (left >= 0 && op.getSinkTokens() == 0)
-    low = clamp(sub(diagonal, index(std::min(left, kFar))), begin, high);
+    low = clamp(sub(diagonal, index(left)), begin, high);
   AffineExpr x, y;
   bindDims(rewriter.getContext(), x, y);
   if (op.getBlockTable()) { // tiles begin where pages may; an empty split does
