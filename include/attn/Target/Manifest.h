@@ -104,7 +104,7 @@ struct Buffer {
   /// None, or a count for each dimension: any box of as many neighbours, or as
   /// many as there are, has to span less than 2^31 bytes, since kernels address
   /// it in 32 bits.
-  llvm::SmallVector<uint64_t> reach;
+  llvm::SmallVector<uint64_t> reach = {};
 };
 
 /// One explicit kernel argument. A pointer has `buffer`, and as `value` the
