@@ -52,13 +52,14 @@ def test_C4_score_beyond_the_range_of_f16(device, kind):
 @pytest.mark.needs("bias_mask")
 def test_C6_scale_zero_or_negative(device, kind):
     mask = np.array([[1, 1, 0]], np.int8)
-    a, b, c, d, e = run_all(
+    a, b, c, d, e, f = run_all(
         [
             scores(kind, 1, [1, 2, 3], [1, 2, 3], scale=-1.0),
             scores(kind, 1, [100, -100], [1, 2], scale=-1.0),
             scores(kind, 1, [1, 2, 3], [1, 2, 9], scale=0.0, mask=mask),
             scores(kind, 1, [1, 2, 3], [1, 2, 9], scale=-1.0, mask=mask),
             scores(kind, 1, [1, 2, 3], [1, 2, 9], scale=0.0, mask=np.zeros((1, 3), np.int8)),
+            scores(kind, 0, [1, 2], [1, 2], scale=3e38),
         ],
         device,
     )
@@ -67,6 +68,7 @@ def test_C6_scale_zero_or_negative(device, kind):
     check(c, 1.5, LN(2), exact=True)
     check(d, 1.2689414, -0.6867383)
     check(e, 0, -INF)
+    check(f, 1.5, LN(2), exact=True)
 
 
 @pytest.mark.parametrize(

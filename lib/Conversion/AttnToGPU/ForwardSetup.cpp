@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
@@ -212,7 +213,8 @@ void ForwardKernel::readProblem() {
 void ForwardKernel::readScale() {
   // The scale's sign goes into Q (exact), so that the scaled maximum is the
   // maximum. A scale of 0 becomes the least normal number: finite scores below
-  // 1e30 keep weight 1, and a hidden key's -inf still hides it.
+  // 1e30 keep weight 1, and a hidden key's -inf still hides it. A scale near
+  // the end of f32 stays finite, so that products of 0 are scores of 0.
   int32_t signBits = c.kind == ElementKind::F32 ? INT32_MIN : 0x80008000;
   double unit = hasProductUnits() ? log2e : 1;
   if (Value given = argument("scale_value")) {
@@ -222,13 +224,15 @@ void ForwardKernel::readScale() {
         b, b.f32, arith::AndIOp::create(b, bits, b.c32(INT32_MAX)));
     magnitude = arith::MaxNumFOp::create(
         b, b.createOrFold<arith::MulFOp>(magnitude, b.cf(unit)), b.cf(FLT_MIN));
+    magnitude = arith::MinNumFOp::create(b, magnitude, b.cf(FLT_MAX));
     scale = arith::BitcastOp::create(
         b, b.f32, b.uniform(arith::BitcastOp::create(b, b.i32, magnitude)));
   } else {
     double factor = getScale(op);
     if (factor < 0)
       signs = b.c32(signBits);
-    scale = b.cf(std::max(std::fabs(factor) * unit, double(FLT_MIN)));
+    scale =
+        b.cf(std::clamp<double>(std::fabs(factor) * unit, FLT_MIN, FLT_MAX));
   }
 }
 
