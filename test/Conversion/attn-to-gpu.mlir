@@ -87,6 +87,17 @@ func.func @reach(%q: memref<1x1x300x64xf16>, %k: memref<1x1x?x64xf16>, %v: memre
 
 // -----
 
+// What has no element has no reach, whatever its strides are.
+// CHECK-LABEL: func.func @no_reach(
+// CHECK-NOT:     attn.reach
+// CHECK:         gpu.launch_func
+func.func @no_reach(%q: memref<1x1x300x64xf16>, %k: memref<1x1x0x64xf16>, %b: memref<?x0xf32, strided<[?, ?]>>, %o: memref<1x1x300x64xf16>) {
+  attn.attention ins(%q, %k, %k : memref<1x1x300x64xf16>, memref<1x1x0x64xf16>, memref<1x1x0x64xf16>) bias(%b : memref<?x0xf32, strided<[?, ?]>>) outs(%o : memref<1x1x300x64xf16>)
+  return
+}
+
+// -----
+
 // f32 and wide heads take the plain program; f32 needs no more than its width.
 // CHECK-LABEL: func.func @wide(
 // CHECK-NOT:     attn.alignment

@@ -68,6 +68,8 @@ SmallVector<OperandReach> mlir::attn::getReaches(AttentionOp op) {
 
 std::optional<ReachBytes> mlir::attn::getBytes(const OperandReach &reach) {
   auto type = cast<ShapedType>(reach.operand.getType());
+  if (llvm::is_contained(type.getShape(), 0))
+    return ReachBytes();
   SmallVector<int64_t> strides = getElementStrides(type);
   if (strides.empty())
     return std::nullopt;
@@ -75,8 +77,6 @@ std::optional<ReachBytes> mlir::attn::getBytes(const OperandReach &reach) {
   ReachBytes result;
   for (auto [size, most, stride] :
        llvm::zip(type.getShape(), reach.counts, strides)) {
-    if (size == 0)
-      return ReachBytes();
     if (size == 1 || most == 1)
       continue;
     if (ShapedType::isDynamic(stride))
