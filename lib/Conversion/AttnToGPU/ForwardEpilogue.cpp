@@ -47,20 +47,9 @@ void ForwardKernel::fillPadRows() {
   memref::StoreOp::create(b, minusInfinity, lse, ValueRange{index});
 }
 
-void ForwardKernel::storeO(ArrayRef<Value> acc, Value inverse) {
-  int64_t group = c.groupV, unit = c.getFragment();
-  bool is32 = c.kind == ElementKind::F32;
-  // States of splits are f32 whatever the inputs are.
-  Value output = argument("output");
-  bool isWide = getElementTypeOrSelf(output).isF32();
-  Value isPad = isPadRow();
-  auto value = [&](int64_t block, int64_t reg) -> Value {
-    Value scaled =
-        arith::MulFOp::create(b, b.element(acc[block], reg), inverse);
-    // By selection: a NaN in K is one in pad rows too.
-    return isPad ? arith::SelectOp::create(b, isPad, b.cf(0), scaled) : scaled;
-  };
-  // Columns of (lane, reg, block) of O^T, and the wave's share.
+/// Rows and columns of (lane, reg, block) of O^T, and of the wave's share.
+static LinearLayout getOutputLayout(const KernelConfig &c) {
+  int64_t group = c.groupV;
   LinearLayout layout({"row", "col"});
   layout.add("lane", {{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}, {0, 4 * group}});
   layout.add("reg",
@@ -69,65 +58,67 @@ void ForwardKernel::storeO(ArrayRef<Value> acc, Value inverse) {
   for (int64_t x = 1; x < 8; x *= 2)
     blocks.push_back({0, x < group ? x : 32 * x});
   layout.add("block", blocks);
-  layout.addLinear("share", llvm::Log2_64(c.splitV), {0, 32 * c.blocksV});
-  Value row = b.locate(layout, "row", {"lane"}, {}).first;
+  return layout.addLinear("share", llvm::Log2_64(c.splitV),
+                          {0, 32 * c.blocksV});
+}
+
+OutputPiece ForwardKernel::placeOutput(const LinearLayout &layout, Value vector,
+                                       int64_t at, bool isTraded) {
+  Value lanePart = isTraded ? b.addi(b.locateValue(layout, "col", {"share"}),
+                                     b.muli(b.half, 8)) // 8 columns a half-wave
+                            : b.locateValue(layout, "col", {"lane", "share"});
+  int64_t laneMax = isTraded ? 8 : 4 * c.groupV;
   int64_t shareMax = 32 * c.blocksV * (c.splitV - 1);
-  struct Store {
-    Value vector, col;
-    int64_t colMax;
-  };
-  SmallVector<Store> stores; // of packed heads
-  auto store = [&](Value vector, int64_t block, int64_t reg, int64_t extra,
-                   bool lanes) {
-    Value lanePart =
-        lanes ? b.locateValue(layout, "col", {"lane", "share"}) : Value();
-    auto at = layout.apply({{"block", block}, {"reg", reg}})[1] + extra;
-    Value col;
-    int64_t laneMax = 4 * group;
-    if (lanes) {
-      col = b.addi(lanePart, at);
-    } else {
-      // After the exchange a half-wave holds 8 consecutive columns.
-      col = b.addi(
-          b.addi(b.locateValue(layout, "col", {"share"}), b.muli(b.half, 8)),
-          at);
-      laneMax = 8;
-    }
-    int64_t colMax = at + laneMax + shareMax;
+  return {vector, b.addi(lanePart, at), at + laneMax + shareMax};
+}
+
+void ForwardKernel::storeO(ArrayRef<Value> acc, Value inverse) {
+  int64_t group = c.groupV;
+  bool is32 = c.kind == ElementKind::F32;
+  // States of splits are f32 whatever the inputs are.
+  bool isWide = getElementTypeOrSelf(argument("output")).isF32() && !is32;
+  Value isPad = isPadRow();
+  LinearLayout layout = getOutputLayout(c);
+  Value row = b.locate(layout, "row", {"lane"}, {}).first;
+  SmallVector<OutputPiece> pieces; // of packed heads
+  auto store = [&](Value vector, int64_t block, int64_t reg, int64_t more,
+                   bool isTraded = false) {
+    int64_t at = layout.apply({{"block", block}, {"reg", reg}})[1] + more;
+    OutputPiece piece = placeOutput(layout, vector, at, isTraded);
     if (packing > 1)
-      stores.push_back({vector, col, colMax});
+      pieces.push_back(piece);
     else
-      b.write(vector, o, {row0, row}, col, colMax);
+      b.write(vector, o, {row0, row}, piece.col, piece.colMax);
   };
 
   Values pending;
   for (int64_t block = 0; block < c.blocksV; block += group)
     for (int64_t quarter = 0; quarter < 4; ++quarter) {
-      // 4 * group consecutive columns of this lane.
-      Values dwords;
-      SmallVector<std::pair<int64_t, int64_t>> at;
-      for (int64_t r = 0; r < 4; ++r)
-        for (int64_t x = 0; x < group; ++x)
-          at.push_back({block + x, 4 * quarter + r});
-      if (isWide && !is32) {
-        auto four = VectorType::get(4, b.f32);
-        for (size_t i = 0; i < at.size(); i += 4) {
-          Values values;
-          for (size_t j = i; j < i + 4; ++j)
-            values.push_back(value(at[j].first, at[j].second));
-          store(vector::FromElementsOp::create(b, four, values), block,
-                4 * quarter, i, /*lanes=*/true);
+      // Of 4 * group consecutive columns of this lane.
+      auto value = [&](int64_t i) -> Value {
+        Value x = b.element(acc[block + i % group], 4 * quarter + i / group);
+        x = arith::MulFOp::create(b, x, inverse);
+        // By selection: a NaN in K is one in pad rows too.
+        return isPad ? arith::SelectOp::create(b, isPad, b.cf(0), x) : x;
+      };
+      if (isWide) {
+        for (int64_t i = 0; i < 4 * group; i += 4) {
+          Values four = {value(i), value(i + 1), value(i + 2), value(i + 3)};
+          store(vector::FromElementsOp::create(b, VectorType::get(4, b.f32),
+                                               four),
+                block, 4 * quarter, i);
         }
         continue;
       }
-      for (size_t i = 0; i < at.size(); i += 2)
-        llvm::append_range(dwords,
-                           b.pack(value(at[i].first, at[i].second),
-                                  value(at[i + 1].first, at[i + 1].second)));
+      Values dwords;
+      for (int64_t i = 0; i < 4 * group; i += 2) {
+        Value first = value(i), second = value(i + 1);
+        llvm::append_range(dwords, b.pack(first, second));
+      }
       if (is32 || group > 1) {
         for (size_t i = 0; i < dwords.size(); i += 4)
           store(b.fragment(ValueRange(dwords).slice(i, 4)), block, 4 * quarter,
-                i / 4 * unit, /*lanes=*/true);
+                i / 4 * c.getFragment());
         continue;
       }
       // Two quarters' 8-byte pieces become one 16-byte piece a lane by trading
@@ -139,14 +130,14 @@ void ForwardKernel::storeO(ArrayRef<Value> acc, Value inverse) {
       auto [a0, b0] = b.swapHalves(pending[0], dwords[0]);
       auto [a1, b1] = b.swapHalves(pending[1], dwords[1]);
       store(b.fragment(ValueRange{a0, a1, b0, b1}), block, 4 * (quarter - 1), 0,
-            /*lanes=*/false);
+            /*isTraded=*/true);
     }
-  if (stores.empty())
+  if (pieces.empty())
     return;
   Value packedRow = b.addi(row0, row);
   guard(packedRow, rowsQ, [&] {
-    for (const Store &store : stores)
-      storePackedO(store.vector, packedRow, store.col, store.colMax);
+    for (const OutputPiece &piece : pieces)
+      storePackedO(piece.vector, packedRow, piece.col, piece.colMax);
   });
 }
 

@@ -83,6 +83,13 @@ struct ScoreInputs {
       distance; ///< f32, i + off less the lane's first key; null without ALiBi
 };
 
+/// Consecutive columns of a lane's row of O.
+struct OutputPiece {
+  Value vector;
+  Value col;      ///< i32
+  int64_t colMax; ///< no lane's piece ends behind it
+};
+
 /// Builds one kernel. The files Forward*.cpp each hold one job of it.
 class ForwardKernel {
 public:
@@ -133,6 +140,8 @@ private:
   Value boundedLength(llvm::StringRef name, Value whole);
   /// The workgroup's number divided by `divisor`.
   Value splitOffHead(Value divisor, Value &rest);
+  /// i32, heads of the query, those of one tile counted once.
+  Value countHeadGroups();
 
   // Packed heads.
   /// A row's number in its head, and its head.
@@ -336,6 +345,10 @@ private:
   /// Lets the sink's logit join maximum and sum; returns the factor for O.
   Value foldSink(Value &top, Value &total);
   void storeO(ArrayRef<Value> acc, Value inverse);
+  /// What a lane has of column `at` on, or has after trading with its partner
+  /// in the other half-wave.
+  OutputPiece placeOutput(const LinearLayout &layout, Value vector, int64_t at,
+                          bool isTraded);
   /// Is a lane's row one that only pads the sequence? Null if there are none.
   Value isPadRow();
   /// The rows of LSE behind the last tile of a sequence.

@@ -47,12 +47,16 @@ Value ForwardKernel::splitOffHead(Value divisor, Value &rest) {
   return quotient;
 }
 
+Value ForwardKernel::countHeadGroups() {
+  return b.divide(dim(argument("query"), map.head), b.c32(packing));
+}
+
 Value ForwardKernel::findRows() {
   Value query = argument("query");
   Value rowsKV = keyCapacity();
   Value headRows = dim(query, map.seq);
   rowsQ = b.muli(headRows, packing);
-  Value headsQ = b.divide(dim(query, map.head), b.c32(packing));
+  Value groups = countHeadGroups();
 
   // One grid dimension, which has the widest limit: heads run fastest, so that
   // the XCDs, which take workgroups in turn, keep a head each and its K and V
@@ -61,9 +65,9 @@ Value ForwardKernel::findRows() {
   Value tilesQ = b.divide(b.addi(rowsQ, tileQ - 1), b.c32(tileQ));
   Value pair;
   Value tileIndex = splitOffHead(
-      b.createOrFold<arith::MulIOp>(dim(query, map.batch), headsQ), pair);
-  batch = b.divide(pair, headsQ);
-  head = subtract(b, pair, b.createOrFold<arith::MulIOp>(batch, headsQ));
+      b.createOrFold<arith::MulIOp>(dim(query, map.batch), groups), pair);
+  batch = b.divide(pair, groups);
+  head = subtract(b, pair, b.createOrFold<arith::MulIOp>(batch, groups));
   head = b.muli(head, packing);
   if (op.getCausal())
     tileIndex = arith::SubIOp::create(b, b.addi(tilesQ, -1), tileIndex);
@@ -129,8 +133,7 @@ Value ForwardKernel::findPackedRows() {
   Value totalQ = dim(query, map.seq), totalKV = dim(key, map.seq);
   Value sequences = b.addi(dim(startsQ, 0), -1);
   int64_t tileQ = c.getTileQ(), log2 = llvm::Log2_64(tileQ);
-  Value heads = b.divide(dim(query, map.head), b.c32(packing));
-  Value slot = splitOffHead(heads, head);
+  Value slot = splitOffHead(countHeadGroups(), head);
   head = b.muli(head, packing);
 
   // Sequence s has the slots from (start + s * slack) / tile on: enough for its
