@@ -72,6 +72,15 @@ private:
   Value minusInfinity() {
     return constant(-std::numeric_limits<double>::infinity());
   }
+  Value number(int64_t value) {
+    return arith::ConstantIntOp::create(b, b.getI32Type(), value);
+  }
+  Value toI32(Value value) {
+    return b.createOrFold<arith::IndexCastOp>(b.getI32Type(), value);
+  }
+  Value toIndex(Value value) {
+    return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), value);
+  }
   Value dim(Value memref, unsigned d) {
     return b.createOrFold<memref::DimOp>(memref, d);
   }
@@ -87,6 +96,17 @@ private:
                  Value col);
   /// The merge of all states; with `col` also of the columns from there on.
   MergeState addAll(Value col);
+  MergeState addStack(MergeState state, Value col);
+  /// A logit without a value.
+  MergeState addSink(const MergeState &state);
+  /// From here on the operands are the kernel's arguments.
+  void takeArguments(gpu::GPUFuncOp func);
+  /// Fills `row` and `lseRow`; `flat` counts rows.
+  void findRow(Value flat);
+  /// Merges and stores a lane's `chunk` of `width` columns. A ragged one behind
+  /// the last of `chunks` reads the first again and writes nothing.
+  MergeState mergeColumns(Value chunk, Value chunks, bool isRagged);
+  MergeState mergeRow(Value lane);
   Value getLse(const MergeState &state);
   void storeColumns(const MergeState &state, Value col);
 
@@ -277,7 +297,9 @@ MergeState MergeKernel::add(const MergeState &before, ArrayRef<StateRef> states,
 MergeState MergeKernel::addAll(Value col) {
   MergeState state = {minusInfinity(), constant(0),
                       col ? splat(constant(0)) : Value()};
-  if (!isStacked) {
+  if (isStacked) {
+    state = addStack(state, col);
+  } else {
     SmallVector<StateRef> states;
     for (auto [output, lse] : llvm::zip(outputs, lses))
       states.push_back({output, lse, Value(), Value()});
@@ -286,51 +308,52 @@ MergeState MergeKernel::addAll(Value col) {
           state,
           ArrayRef(states).slice(i, std::min<size_t>(batch, states.size() - i)),
           col);
-  } else {
-    int64_t size = cast<MemRefType>(lses.front().getType()).getDimSize(0);
-    int64_t step =
-        ShapedType::isDynamic(size) ? batch : std::min<int64_t>(batch, size);
-    Value count = dim(lses.front(), 0);
-    auto addFrom = [&](const MergeState &before, Value first) {
-      SmallVector<StateRef> states;
-      for (int64_t i = 0; i < step; ++i) {
-        StateRef ref = {outputs.front(), lses.front(),
-                        b.createOrFold<arith::AddIOp>(first, index(i)),
-                        Value()};
-        if (ShapedType::isDynamic(size) || size % step) {
-          ref.isState = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
-                                              ref.number, count);
-          ref.number =
-              arith::SelectOp::create(b, ref.isState, ref.number, index(0));
-        }
-        states.push_back(ref);
-      }
-      return add(before, states, col);
-    };
-    if (size == step) {
-      state = addFrom(state, index(0));
-    } else {
-      SmallVector<Value> carried = {state.max, state.sum};
-      if (col)
-        carried.push_back(state.acc);
-      auto loop = scf::ForOp::create(b, index(0), count, index(step), carried);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(loop.getBody());
-      auto take = [&](ValueRange values) {
-        return MergeState{values[0], values[1], col ? values[2] : Value()};
-      };
-      MergeState next =
-          addFrom(take(loop.getRegionIterArgs()), loop.getInductionVar());
-      carried = {next.max, next.sum};
-      if (col)
-        carried.push_back(next.acc);
-      scf::YieldOp::create(b, carried);
-      state = take(loop.getResults());
-    }
   }
-  if (!sink)
-    return state;
-  // The sink is a logit without a value, in natural units.
+  return sink ? addSink(state) : state;
+}
+
+MergeState MergeKernel::addStack(MergeState state, Value col) {
+  int64_t size = cast<MemRefType>(lses.front().getType()).getDimSize(0);
+  int64_t step =
+      ShapedType::isDynamic(size) ? batch : std::min<int64_t>(batch, size);
+  Value count = dim(lses.front(), 0);
+  auto addFrom = [&](const MergeState &before, Value first) {
+    SmallVector<StateRef> states;
+    for (int64_t i = 0; i < step; ++i) {
+      StateRef ref = {outputs.front(), lses.front(),
+                      b.createOrFold<arith::AddIOp>(first, index(i)), Value()};
+      if (ShapedType::isDynamic(size) || size % step) {
+        ref.isState = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                            ref.number, count);
+        ref.number =
+            arith::SelectOp::create(b, ref.isState, ref.number, index(0));
+      }
+      states.push_back(ref);
+    }
+    return add(before, states, col);
+  };
+  if (size == step)
+    return addFrom(state, index(0));
+  SmallVector<Value> carried = {state.max, state.sum};
+  if (col)
+    carried.push_back(state.acc);
+  auto loop = scf::ForOp::create(b, index(0), count, index(step), carried);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  auto take = [&](ValueRange values) {
+    return MergeState{values[0], values[1], col ? values[2] : Value()};
+  };
+  MergeState next =
+      addFrom(take(loop.getRegionIterArgs()), loop.getInductionVar());
+  carried = {next.max, next.sum};
+  if (col)
+    carried.push_back(next.acc);
+  scf::YieldOp::create(b, carried);
+  return take(loop.getResults());
+}
+
+MergeState MergeKernel::addSink(const MergeState &state) {
+  // In natural units.
   int head = getDimMap(op.getLayout()).head;
   Value logit = memref::LoadOp::create(b, sink, row[head]);
   if (op.getLseBase() == LseBase::two)
@@ -344,7 +367,7 @@ MergeState MergeKernel::addAll(Value col) {
   Value factor = weigh(state.max);
   all.sum = arith::AddFOp::create(
       b, arith::MulFOp::create(b, state.sum, factor), weigh(logit));
-  if (col)
+  if (state.acc)
     all.acc = arith::MulFOp::create(b, state.acc, splat(factor));
   return all;
 }
@@ -371,8 +394,7 @@ void MergeKernel::storeColumns(const MergeState &state, Value col) {
   vector::StoreOp::create(b, value, output, at);
 }
 
-void MergeKernel::buildKernel(gpu::GPUFuncOp func) {
-  // From here on the operands are the kernel's arguments.
+void MergeKernel::takeArguments(gpu::GPUFuncOp func) {
   auto argument = func.getArguments().begin();
   for (auto [output, lse] : llvm::zip(outputs, lses)) {
     output = *argument++;
@@ -383,20 +405,62 @@ void MergeKernel::buildKernel(gpu::GPUFuncOp func) {
   output = *argument++;
   if (lse)
     lse = *argument++;
+}
 
+void MergeKernel::findRow(Value flat) {
+  row.resize(lseDims.size());
+  for (unsigned d = lseDims.size(); d-- > 0;) {
+    if (d == 0) {
+      row[d] = toIndex(flat);
+      break;
+    }
+    Value size = toI32(dim(output, d));
+    row[d] = toIndex(arith::RemUIOp::create(b, flat, size));
+    flat = arith::DivUIOp::create(b, flat, size);
+  }
+  for (unsigned d : lseDims)
+    lseRow.push_back(row[d]);
+}
+
+MergeState MergeKernel::mergeColumns(Value chunk, Value chunks, bool isRagged) {
+  Value inside, at = chunk;
+  if (isRagged) {
+    inside = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, chunk, chunks);
+    at = arith::SelectOp::create(b, inside, chunk, number(0));
+  }
+  Value col = toIndex(arith::MulIOp::create(b, at, number(width)));
+  MergeState state = addAll(col);
+  OpBuilder::InsertionGuard insertion(b);
+  if (isRagged)
+    b.setInsertionPointToStart(
+        scf::IfOp::create(b, inside, /*withElseRegion=*/false).thenBlock());
+  storeColumns(state, col);
+  return state;
+}
+
+MergeState MergeKernel::mergeRow(Value lane) {
+  bool isDynamic = ShapedType::isDynamic(columns);
+  if (!isDynamic && columns && columns / width <= lanes)
+    return mergeColumns(lane, number(columns / width),
+                        /*isRagged=*/columns / width < lanes);
+  MergeState state = addAll(Value());
+  if (!columns)
+    return state;
+  Value chunks =
+      isDynamic ? toI32(dim(output, lseDims.size())) : number(columns / width);
+  auto loop = scf::ForOp::create(b, number(0), chunks, number(lanes));
+  OpBuilder::InsertionGuard insertion(b);
+  b.setInsertionPointToStart(loop.getBody());
+  mergeColumns(arith::AddIOp::create(b, loop.getInductionVar(), lane), chunks,
+               /*isRagged=*/isDynamic || columns / width % lanes != 0);
+  return state;
+}
+
+void MergeKernel::buildKernel(gpu::GPUFuncOp func) {
+  takeArguments(func);
   b.setInsertionPointToStart(&func.getBody().front());
   gpu::ReturnOp end = gpu::ReturnOp::create(b);
   b.setInsertionPoint(end);
-  Type i32 = b.getI32Type();
-  auto toI32 = [&](Value value) -> Value {
-    return b.createOrFold<arith::IndexCastOp>(i32, value);
-  };
-  auto number = [&](int64_t value) -> Value {
-    return arith::ConstantIntOp::create(b, i32, value);
-  };
-  auto toIndex = [&](Value value) -> Value {
-    return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), value);
-  };
   Value thread = toI32(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   Value group = toI32(gpu::BlockIdOp::create(b, gpu::Dimension::x));
   Value flat = arith::AddIOp::create(
@@ -410,55 +474,8 @@ void MergeKernel::buildKernel(gpu::GPUFuncOp func) {
       b, arith::CmpIOp::create(b, arith::CmpIPredicate::ult, flat, count),
       /*withElseRegion=*/false);
   b.setInsertionPointToStart(guard.thenBlock());
-
-  row.resize(lseDims.size());
-  for (unsigned d = lseDims.size(); d-- > 0;) {
-    if (d == 0) {
-      row[d] = toIndex(flat);
-      break;
-    }
-    Value size = toI32(dim(output, d));
-    row[d] = toIndex(arith::RemUIOp::create(b, flat, size));
-    flat = arith::DivUIOp::create(b, flat, size);
-  }
-  for (unsigned d : lseDims)
-    lseRow.push_back(row[d]);
-
-  // Lanes behind the last columns read those again and write nothing.
-  auto columnsFrom = [&](Value chunk, Value chunks, bool isRagged) {
-    Value inside, at = chunk;
-    if (isRagged) {
-      inside =
-          arith::CmpIOp::create(b, arith::CmpIPredicate::slt, chunk, chunks);
-      at = arith::SelectOp::create(b, inside, chunk, number(0));
-    }
-    Value col = toIndex(arith::MulIOp::create(b, at, number(width)));
-    MergeState state = addAll(col);
-    OpBuilder::InsertionGuard insertion(b);
-    if (isRagged)
-      b.setInsertionPointToStart(
-          scf::IfOp::create(b, inside, /*withElseRegion=*/false).thenBlock());
-    storeColumns(state, col);
-    return state;
-  };
-  MergeState state;
-  bool isDynamic = ShapedType::isDynamic(columns);
-  if (!isDynamic && columns && columns / width <= lanes) {
-    state = columnsFrom(lane, number(columns / width),
-                        /*isRagged=*/columns / width < lanes);
-  } else {
-    state = addAll(Value());
-    if (columns) {
-      Value chunks = isDynamic ? toI32(dim(output, lseDims.size()))
-                               : number(columns / width);
-      auto loop = scf::ForOp::create(b, number(0), chunks, number(lanes));
-      OpBuilder::InsertionGuard insertion(b);
-      b.setInsertionPointToStart(loop.getBody());
-      columnsFrom(arith::AddIOp::create(b, loop.getInductionVar(), lane),
-                  chunks,
-                  /*isRagged=*/isDynamic || columns / width % lanes != 0);
-    }
-  }
+  findRow(flat);
+  MergeState state = mergeRow(lane);
   if (!lse)
     return;
   Value value = getLse(state);
