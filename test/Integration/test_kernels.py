@@ -212,3 +212,54 @@ def test_biases_whose_log2_overflows(device, config):
     ]
     for p, result in zip(problems, run_all(problems, device)):
         assert_matches(result, p, what=f"{p.k.shape}: ")
+
+
+def pages_of(x, page, seed):
+    """A pool of pages with the keys of `x`, in any order, and its block table."""
+    b, h, n, d = x.shape
+    count = -(-n // page)
+    padded = np.full((b, h, count * page, d), np.nan, x.dtype)
+    padded[:, :, :n] = x
+    order = np.random.default_rng(seed).permutation(b * count)
+    pool = np.empty((b * count, h, page, d), x.dtype)
+    pool[order] = padded.reshape(b, h, count, page, d).swapaxes(1, 2).reshape(pool.shape)
+    return pool, order.reshape(b, count).astype(np.int32)
+
+
+@on_gpus
+def test_bias_and_mask_by_way_of_lds(device):
+    """Whole dwords on gfx950 are staged; rows and keys that end inside of a tile, heads
+    side by side, and every other thing that changes which keys a tile has."""
+    rng = np.random.default_rng(21)
+
+    def bias(kind, *shape):
+        x = normal(shape, kind, shape[-1], 2.0)
+        x[..., 3::7] = -np.inf
+        return x
+
+    def mask(*shape):
+        return (rng.random(shape) < 0.7).astype(np.int8)
+
+    problems = [
+        problem(200, 204, "bf16", 64, 2, bias=bias("f32", 1, 2, 200, 204), causal=True),
+        # Rows at odd dwords, 128 columns, two tiles and one key.
+        problem(70, 129, "f16", 128, 2, bias=bias("f32", 2, 70, 129)),
+        problem(70, 260, "bf16", 128, 2, bias=bias("bf16", 70, 260), mask=mask(1, 2, 70, 260)),
+        problem(90, 324, "f16", 64, 2, bias=bias("f16", 90, 324), window_left=60, sink_tokens=3),
+        problem(33, 196, "bf16", 64, 1, mask=mask(33, 196), num_kv_splits=3, bias=bias("f32", 1, 196)),
+        problem(130, 450, "bf16", 64, 1, config="tile_q = 128", bias=bias("bf16", 130, 450)),
+        problem(64, 200, "f16", 64, 1, config="early_exps = 30", bias=bias("f32", 64, 200)),
+        problem(1, 300, "f16", 64, 2, bias=bias("f32", 2, 1, 300), mask=mask(300)),
+    ]
+    d192 = problem(60, 140, "bf16", 192, bias=bias("f32", 60, 140), causal=True)
+    v = normal((1, 1, 140, 128), "bf16", 9)
+    problems.append(Problem(d192.q, d192.k, v, d192.options))
+    dynamic = problem(72, 136, "bf16", 64, 2, bias=bias("f32", 72, 136), mask=mask(72, 136))
+    problems.append(Problem(dynamic.q, dynamic.k, dynamic.v, dynamic.options, dynamic=True))
+    paged = problem(80, 148, "bf16", 64, 2, bias=bias("f32", 2, 80, 148), softcap=5.0)
+    options = paged.options | {"page_size": 48, "seqlens_kv": np.array([148], np.int32)}
+    k, options["block_table"] = pages_of(paged.k, 48, 0)
+    v, _ = pages_of(paged.v, 48, 0)
+    problems.append(Problem(paged.q, k, v, options))
+    for n, (p, result) in enumerate(zip(problems, run_all(problems, device))):
+        assert_matches(result, p, what=f"{n}: ")

@@ -48,6 +48,10 @@ inline constexpr int64_t maxPoolBytes = (int64_t(1) << 32) - (1 << 16);
 struct ScoreNeeds {
   int64_t vgprs = 0; ///< that hold a lane's bias and mask of a tile
   double clocks = 0; ///< of the vector pipe, a score
+  /// What a wave's part of a tile takes in LDS, of those that may be staged
+  /// there, the registers that they would take, and those that hold addresses
+  /// if they are, with those of pages.
+  int64_t ldsBytes = 0, ldsVgprs = 0, ldsAddresses = 0;
 };
 
 /// Everything the builder of the forward kernel decides from.
@@ -88,6 +92,9 @@ struct KernelConfig {
   int64_t earlyExps = 0;
   /// A half-row of a tile whose P sums to more than 2^this raises the maximum.
   int64_t voteLog2 = 24;
+  /// Bias and mask go through LDS as far as they may, not straight to registers
+  /// (pipelined only).
+  bool stagesScores = false;
 
   /// Bytes that rows of all operands must begin at multiples of.
   int64_t rowAlignment = attn::rowAlignment;
@@ -134,6 +141,10 @@ struct KernelConfig {
   int64_t getExchangeElements() const;
   /// Rows of a tile among which those of one DMA instruction lie.
   int64_t getStagingSpan() const;
+  /// Registers that hold a tile of bias and mask.
+  int64_t getScoreVGPRs() const {
+    return scores.vgprs - (stagesScores ? scores.ldsVgprs : 0);
+  }
   /// LDS bytes of the whole kernel.
   int64_t getLDSBytes() const;
   /// VGPRs of the widest cluster: Q, O, two tiles of S, P and what the cluster

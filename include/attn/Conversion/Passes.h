@@ -53,6 +53,10 @@ namespace mlir::attn {
 /// Unit attribute on a kernel whose memref arguments may overlap.
 constexpr llvm::StringLiteral kMayAliasAttr = "attn.may_alias";
 
+/// Unit attribute on a read of LDS that `attn-schedule` may place between
+/// MFMAs, in the order of the arithmetic around it.
+constexpr llvm::StringLiteral kWovenAttr = "attn.woven";
+
 /// Emits one diagnostic on `op` and fails if the GPU path cannot lower it for
 /// `chip`.
 LogicalResult verifyTarget(AttentionOp op, const ChipInfo &chip);

@@ -83,22 +83,25 @@ State ForwardKernel::unflatten(ValueRange values) {
   return state;
 }
 
-void ForwardKernel::build() {
+Value ForwardKernel::addBuffer(int64_t elements, Type type) {
   auto space =
       gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
-  auto addBuffer = [&](int64_t elements) {
-    unsigned index = func.getNumWorkgroupAttributions();
-    func.addWorkgroupAttribution(
-        MemRefType::get({elements}, b.elementType, nullptr, space), b.getLoc());
-    func.setWorkgroupAttributionAttr(index, "llvm.align",
-                                     b.getI64IntegerAttr(16));
-  };
+  unsigned index = func.getNumWorkgroupAttributions();
+  Value buffer = func.addWorkgroupAttribution(
+      MemRefType::get({elements}, type, nullptr, space), b.getLoc());
+  func.setWorkgroupAttributionAttr(index, "llvm.align",
+                                   b.getI64IntegerAttr(16));
+  return buffer;
+}
+
+void ForwardKernel::build() {
   for (bool isV : {false, true})
     for (int i = 0; i < (c.pipelined ? 2 : 1); ++i)
       addBuffer((c.groupsKV - 1) * c.getGroupStride(isV) +
-                c.getTileElements(isV));
+                    c.getTileElements(isV),
+                b.elementType);
   if (c.exchangesP)
-    addBuffer(c.getExchangeElements());
+    addBuffer(c.getExchangeElements(), b.elementType);
   readProblem();
   auto run = [&] { return c.pipelined ? runPipelined() : runPlain(); };
   auto finish = [&](const State &state) {

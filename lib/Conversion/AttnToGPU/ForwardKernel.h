@@ -39,6 +39,11 @@ int64_t getScoreReadWidth(MemRefType type);
 /// keys.
 ScoreNeeds getScoreNeeds(AttentionOp op, const ChipInfo &chip);
 
+/// May a tile of `operand`, the bias or mask of `op`, be staged in LDS? And the
+/// bytes that one of that element type takes there, of a wave.
+bool mayStageScores(AttentionOp op, Value operand, const ChipInfo &chip);
+int64_t getStagedScoreBytes(Type element);
+
 /// What packed sequences add to their starts, in rows a sequence, before these
 /// are divided into tiles: the grid counts slots of those.
 int64_t getSlotSlack(AttentionOp op, int64_t tileQ);

@@ -71,6 +71,13 @@ struct ScoreOperand {
   /// A lane reads 16 bytes, part of which is the other half-wave's, so that a
   /// read touches fewer lines: they trade after it.
   bool isSwapped = false;
+  Value rowStride; ///< i32, elements from row to row
+  /// Where a tile is staged in LDS (`lane` then is that of a DMA), else null:
+  /// the buffer, i32 offset of the wave's part, and the lane's first keys in
+  /// the first and second of two chunks, one number where that is constant.
+  Value buffer, wavePart;
+  Values readers;
+  bool isStaged() const { return bool(buffer); }
   /// The lane's scores that an arranged vector serves. Of 8 those behind the
   /// first 4 stand 4 elements further.
   int64_t arranged() const { return isSwapped ? 4 : scores; }
@@ -78,7 +85,8 @@ struct ScoreOperand {
 
 /// What a tile's products need to become scores.
 struct ScoreInputs {
-  Values reads; ///< of bias, then of mask
+  /// Vectors of 4 elements (or 1), in the order of a lane's scores.
+  Values bias, mask;
   Value
       distance; ///< f32, i + off less the lane's first key; null without ALiBi
 };
@@ -101,6 +109,8 @@ public:
   void build();
 
 private:
+  /// An LDS buffer.
+  Value addBuffer(int64_t elements, Type type);
   // Set-up.
   void readProblem();
   /// q_offset - kv_offset, within +-2^29; null if neither is given.
@@ -213,22 +223,35 @@ private:
   bool masksLate() { return op.getSoftcap() || op.getBias(); }
   ScoreOperand scoreOperand(llvm::StringRef name);
   Values readScoreOperand(const ScoreOperand &operand, Value tile);
+  /// Makes `operand` one that is staged in LDS.
+  void addScoreBuffers(ScoreOperand &operand);
+  /// Brings a tile to LDS.
+  void stageScoreOperand(const ScoreOperand &operand, Value tile);
+  /// What the lane's scores 4 quad .. 4 quad + 3 need of the tile there.
+  Value readStagedScore(const ScoreOperand &operand, int64_t quad);
+  /// The same of all such operands and of begin..end - 1. Returns the least
+  /// number of LDS instructions.
+  int64_t readStagedScores(ScoreInputs &inputs, int64_t begin, int64_t end);
   Value operandElement(const ScoreOperand &operand, ArrayRef<Value> read,
                        int64_t i);
   /// Fills `bias`, `mask`, `slope` and `position`.
   void readScoreProblem();
-  /// What a lane needs of bias and mask for a tile.
+  /// What a lane needs of bias and mask for a tile, less what is staged.
   Values readScoreOperands(Value tile);
+  /// Brings the rest of it to LDS.
+  void stageScoreOperands(Value tile);
   int64_t countScoreReads() const;
   int64_t countReads(const ScoreOperand &operand) const;
-  /// Reads to 4 (or 1) elements in the order of a lane's scores.
-  Values arrangeScoreOperands(ArrayRef<Value> reads);
+  /// What reads give in the order of a lane's scores.
+  ScoreInputs arrangeScoreOperands(ArrayRef<Value> reads);
   Values swapScoreOperand(const ScoreOperand &operand, ArrayRef<Value> reads);
-  /// A tile's products to scores, where something but the scale is applied.
-  Values transform(ArrayRef<Value> products, const ScoreInputs &inputs);
+  /// A tile's products to scores, from the lane's score `first` on, where
+  /// something but the scale is applied.
+  Values transform(ArrayRef<Value> products, const ScoreInputs &inputs,
+                   int64_t first = 0);
   Value distance(Value tile);
   /// Accumulators to scores, hidden ones -inf.
-  Values scoresOf(ArrayRef<Value> acc, Value tile, ArrayRef<Value> reads);
+  Values scoresOf(ArrayRef<Value> acc, Value tile, ScoreInputs inputs);
 
   // Pieces of a tile.
   void stage(bool isV, Value tile, ValueRange pages, unsigned parity) {

@@ -46,11 +46,12 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   int64_t inFlight =
       c.getStagingInstructions(false) + c.getStagingInstructions(true);
   // This wave's reads are done, and all its DMAs but the last of K and of V.
-  auto landed = [&](int64_t more = 0) { b.wait(inFlight + more); };
+  auto landed = [&](int64_t more = 0, int64_t reads = 0) {
+    b.wait(inFlight + more, reads);
+  };
 
   // Memory: V(t+1) on its way, K(t+1) to registers. Dot: S(t+1) = K Q^T beside
   // the rest of tile t's softmax. In parts where K does not fit.
-  ScoreInputs inputs;
   Values scoreReads = readScoreOperands(next);
   size_t pagesPerTile = state.pages.size() / 2;
   stageV(next, ArrayRef(state.pages).take_front(pagesPerTile), other);
@@ -67,6 +68,11 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
     SmallVector<Values> fragments;
     for (int64_t step = begin; step < end; ++step)
       fragments.push_back(b.readK(lds(false, other), step));
+    if (part == 0 && c.stagesScores) {
+      // Much scalar work: while K comes out of LDS.
+      b.schedBarrier();
+      stageScoreOperands(next);
+    }
     landed(countScoreReads());
     if (part == 0)
       ahead = limitPages(ahead);
@@ -92,10 +98,15 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
     b.barrier();
   }
 
-  // Memory: K(t+3) on its way; whatever is rare; V(t) to registers.
-  stageK(b.addi(tile, 3), ahead, other);
+  // Memory: K(t+3) on its way; whatever is rare; V(t) to registers. Scores that
+  // are staged come last, so there K goes while V comes out of LDS (if that
+  // takes no registers).
+  auto stageAhead = [&] { stageK(b.addi(tile, 3), ahead, other); };
+  bool isLate = c.stagesScores && !lanesChoosePages();
+  if (!isLate)
+    stageAhead();
   Values scores = readScores(acc);
-  inputs.distance = distance(next);
+  Value keyDistance = distance(next);
   Value rare = needsRepair(p, tile);
   if (visible.hasMask && !masksLate())
     rare = arith::OrIOp::create(b, rare, needsMask(next));
@@ -140,6 +151,12 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
     return result;
   }
   softmax.clear();
+  ScoreInputs inputs;
+  int64_t quads = now.size() / 4;
+  // Of wide ones there is room for a half; the other one is read beside P V.
+  bool readsBeside =
+      c.stagesScores && c.scores.ldsVgprs > 16 && c.earlyExps <= 2 * quads;
+  int64_t early = readsBeside ? quads / 2 : quads;
   int64_t steps = c.tileKV / (2 * c.getFragment());
   for (int64_t part = 0; part < c.clustersPV; ++part) {
     int64_t begin = steps * part / c.clustersPV;
@@ -147,18 +164,38 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
     SmallVector<Values> raw;
     for (int64_t step = begin; step < end; ++step)
       raw.push_back(b.readV(lds(true, parity), step));
-    if (part == 0)
-      inputs.reads = arrangeScoreOperands(scoreReads);
-    landed();
+    int64_t reads = 0;
+    if (part == 0) {
+      inputs = arrangeScoreOperands(scoreReads);
+      inputs.distance = keyDistance;
+      if (c.stagesScores) {
+        b.schedBarrier();
+        if (isLate)
+          stageAhead();
+        b.schedBarrier();
+        reads = readStagedScores(inputs, 0, early);
+      }
+    }
+    landed(0, reads);
     b.barrier();
+    // Those reads would queue behind all of the memory cluster beside this.
+    if (readsBeside)
+      b.setPriority(1);
     result.acc = multiplyV(raw, ArrayRef(fragments).slice(begin, end - begin),
                            result.acc);
     if (part == 0)
       softmax = record([&] {
-        result.scores = transform(result.scores, inputs);
+        ArrayRef<Value> products = now;
+        result.scores = transform(products.take_front(4 * early), inputs);
+        if (readsBeside)
+          readStagedScores(inputs, early, quads);
         std::tie(result.packed, result.earlySum) =
             exponentials(ArrayRef(result.scores).take_front(c.earlyExps),
                          result.nm, Value());
+        if (readsBeside)
+          llvm::append_range(
+              result.scores,
+              transform(products.drop_front(4 * early), inputs, 4 * early));
       });
     size_t share = softmax.size() / c.clustersPV;
     for (Operation *op : ArrayRef(softmax).drop_front(share * part))
@@ -169,6 +206,8 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
       result.packed = b.pin(result.packed);
       result.earlySum = b.pin(result.earlySum).front();
     }
+    if (readsBeside)
+      b.setPriority(0);
     b.barrier();
   }
   return result;
@@ -179,6 +218,7 @@ State ForwardKernel::runPipelined() {
   Value second = arith::CmpIOp::create(b, arith::CmpIPredicate::uge, b.wave,
                                        b.c32(wavesPerGroup / 2));
   Values operands = readScoreOperands(b.c32(0));
+  stageScoreOperands(b.c32(0));
   Values pages[3];
   for (int64_t tile = 0; tile < 3; ++tile)
     pages[tile] = findPages(b.c32(tile));
@@ -189,7 +229,7 @@ State ForwardKernel::runPipelined() {
   stageK(b.c32(1), pages[1], 1);
   stageV(b.c32(0), pages[0], 0);
   // The first K is there, and Q.
-  b.wait(c.getStagingInstructions(false) + stagedV, /*lds=*/false);
+  b.wait(c.getStagingInstructions(false) + stagedV, /*lds=*/-1);
   b.barrier();
   SmallVector<Values> fragments;
   for (int64_t step = 0; step < c.stepsQK; ++step)
@@ -201,7 +241,9 @@ State ForwardKernel::runPipelined() {
   Values acc(c.getWaveKeys() / 32, b.zeroAcc());
   multiplyK(fragments, 0, acc);
   State state = initialState();
-  state.scores = scoresOf(acc, b.c32(0), operands);
+  ScoreInputs inputs = arrangeScoreOperands(operands);
+  readStagedScores(inputs, 0, c.getWaveKeys() / 8);
+  state.scores = scoresOf(acc, b.c32(0), inputs);
   b.barrier();
   stageK(b.c32(2), pages[2], 0);
   // The first tile's maximum is as good as the rare branch would make it, but

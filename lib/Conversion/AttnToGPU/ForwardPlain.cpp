@@ -32,7 +32,7 @@ State ForwardKernel::runPlain() {
   Values acc(c.tileKV / 32, b.zeroAcc());
   for (int64_t step = 0; step < c.stepsQK; ++step)
     multiplyK({b.readK(lds(false, 0), step)}, step, acc);
-  state.scores = scoresOf(acc, tile, operands);
+  state.scores = scoresOf(acc, tile, arrangeScoreOperands(operands));
   Probabilities p = finish(state);
   repair(state, p, tile, isNotZero(b, b.pinScalar(p.vote)));
   for (int64_t step = 0; step < c.tileKV / (2 * c.getFragment()); ++step) {

@@ -68,13 +68,23 @@ ScoreNeeds mlir::attn::getScoreNeeds(AttentionOp op, const ChipInfo &chip) {
     needs.clocks += 12 + 2 * chip.transcendentalClocks;
   if (op.getAlibiSlopes())
     needs.clocks += 8;
+  if (op.getBlockTable())
+    needs.ldsAddresses = 4;
   for (Value operand : {op.getBias(), op.getMask()}) {
     if (!operand)
       continue;
     auto type = cast<ShapedType>(operand.getType());
     auto memref = dyn_cast<MemRefType>(operand.getType());
     int64_t bytes = getElementBytes(type);
-    needs.clocks += 8;
+    bool isStaged = mayStageScores(op, operand, chip);
+    // One instruction joins f32 and f16 to the score.
+    bool isJoined = operand == op.getBias() && !type.getElementType().isBF16();
+    needs.clocks += isStaged && isJoined ? 4 : 8;
+    if (isStaged) {
+      needs.ldsBytes += getStagedScoreBytes(type.getElementType());
+      needs.ldsVgprs += scores * bytes / 4;
+      needs.ldsAddresses += bytes == 4 ? 2 : 3;
+    }
     if (!memref || hasWholeDwordRows(memref)) {
       needs.vgprs += scores * bytes / 4;
     } else if (getScoreReadWidth(memref) > 1) {
@@ -165,6 +175,11 @@ ScoreOperand ForwardKernel::scoreOperand(StringRef name) {
     return b.createOrFold<arith::IndexCastOp>(b.i32, x);
   };
   result.keyStride = toI32(stride(3));
+  result.rowStride = toI32(stride(2));
+  if (c.stagesScores && mayStageScores(op, memref, *c.chip)) {
+    addScoreBuffers(result);
+    return result;
+  }
   result.width = result.hasKeys ? getScoreReadWidth(type) : 1;
   bool isWhole = hasWholeDwordRows(type);
   result.scores = result.width;
@@ -184,12 +199,12 @@ ScoreOperand ForwardKernel::scoreOperand(StringRef name) {
   Value held = result.isSwapped
                    ? b.addi(heldKey(b.c32(0)), b.muli(b.half, result.width))
                    : heldKey(b.half);
-  Value own = mul(b.column, toI32(stride(2)));
+  Value own = mul(b.column, result.rowStride);
   if (packing > 1) {
     Value row = b.addi(row0, b.column);
     Value behind = b.createOrFold<arith::SubIOp>(rowInHead(row), firstRow);
     Value packed = b.createOrFold<arith::SubIOp>(headOf(row), head);
-    own = add(mul(behind, toI32(stride(2))), mul(packed, toI32(stride(1))));
+    own = add(mul(behind, result.rowStride), mul(packed, toI32(stride(1))));
   }
   result.lane = b.addi(own, mul(held, result.keyStride));
   if (splitStart)
@@ -258,21 +273,25 @@ Values ForwardKernel::swapScoreOperand(const ScoreOperand &operand,
   return result;
 }
 
-Values ForwardKernel::arrangeScoreOperands(ArrayRef<Value> reads) {
-  Values result;
-  for (const ScoreOperand *operand : {&bias, &mask}) {
-    ArrayRef<Value> own = reads.take_front(countReads(*operand));
+ScoreInputs ForwardKernel::arrangeScoreOperands(ArrayRef<Value> reads) {
+  auto arrange = [&](const ScoreOperand &operand) -> Values {
+    if (operand.isStaged())
+      return {};
+    ArrayRef<Value> own = reads.take_front(countReads(operand));
     reads = reads.drop_front(own.size());
-    llvm::append_range(result, operand->isSwapped
-                                   ? swapScoreOperand(*operand, own)
-                                   : Values(own));
-  }
+    return operand.isSwapped ? swapScoreOperand(operand, own) : Values(own);
+  };
+  ScoreInputs result;
+  result.bias = arrange(bias);
+  result.mask = arrange(mask);
   return result;
 }
 
 int64_t ForwardKernel::countReads(const ScoreOperand &operand) const {
   if (!operand.run)
     return 0;
+  if (operand.isStaged()) // of 16 bytes for each of 64 lanes
+    return rowsPerWave * c.tileKV / (64 * operand.width);
   return operand.hasKeys ? c.getWaveKeys() / 2 / operand.scores : 1;
 }
 
@@ -309,9 +328,15 @@ void ForwardKernel::readScoreProblem() {
 Values ForwardKernel::readScoreOperands(Value tile) {
   Values result;
   for (const ScoreOperand *operand : {&bias, &mask})
-    if (operand->run)
+    if (operand->run && !operand->isStaged())
       llvm::append_range(result, readScoreOperand(*operand, tile));
   return result;
+}
+
+void ForwardKernel::stageScoreOperands(Value tile) {
+  for (const ScoreOperand *operand : {&bias, &mask})
+    if (operand->isStaged())
+      stageScoreOperand(*operand, tile);
 }
 
 // Those that every iteration makes for sure. What is the same for all keys LLVM
@@ -379,7 +404,7 @@ Value ForwardKernel::distance(Value tile) {
 }
 
 Values ForwardKernel::transform(ArrayRef<Value> products,
-                                const ScoreInputs &inputs) {
+                                const ScoreInputs &inputs, int64_t first) {
   if (!transformsScores())
     return Values(products);
   Values scores(products);
@@ -397,7 +422,8 @@ Values ForwardKernel::transform(ArrayRef<Value> products,
   if (slope) {
     LinearLayout layout = getAccumulatorLayout();
     for (auto [i, score] : llvm::enumerate(scores)) {
-      int64_t key = 32 * (i / 16) + layout.apply({{"reg", int64_t(i % 16)}})[0];
+      int64_t at = first + i;
+      int64_t key = 32 * (at / 16) + layout.apply({{"reg", at % 16}})[0];
       Value d = math::AbsFOp::create(
           b, arith::AddFOp::create(b, inputs.distance, b.cf(-double(key))));
       if (isScaled)
@@ -407,17 +433,14 @@ Values ForwardKernel::transform(ArrayRef<Value> products,
     }
     isScaled = true;
   }
-  ArrayRef<Value> reads = inputs.reads;
   if (bias.run) {
     for (auto [i, score] : llvm::enumerate(scores)) {
-      Value x = operandElement(bias, reads, i);
+      Value x = operandElement(bias, inputs.bias, first + i);
       if (x.getType() != b.f32)
         x = arith::ExtFOp::create(b, b.f32, x);
       score = addTo(score, x);
     }
     isScaled = true;
-    reads = reads.drop_front(
-        bias.hasKeys ? c.getWaveKeys() / 2 / bias.arranged() : 1);
   }
   if (!isScaled)
     for (Value &score : scores)
@@ -425,7 +448,7 @@ Values ForwardKernel::transform(ArrayRef<Value> products,
   if (mask.run) {
     Value hidden = b.cf(-std::numeric_limits<float>::infinity());
     for (auto [i, score] : llvm::enumerate(scores)) {
-      Value x = operandElement(mask, reads, i);
+      Value x = operandElement(mask, inputs.mask, first + i);
       if (!x.getType().isInteger(1))
         x = arith::CmpIOp::create(
             b, arith::CmpIPredicate::ne, x,
@@ -437,9 +460,9 @@ Values ForwardKernel::transform(ArrayRef<Value> products,
 }
 
 Values ForwardKernel::scoresOf(ArrayRef<Value> acc, Value tile,
-                               ArrayRef<Value> reads) {
+                               ScoreInputs inputs) {
   Values products = readScores(acc);
-  ScoreInputs inputs = {arrangeScoreOperands(reads), distance(tile)};
+  inputs.distance = distance(tile);
   if (masksLate())
     return hide(transform(products, inputs), tile);
   return transform(hide(products, tile), inputs);

@@ -165,19 +165,22 @@ int64_t KernelConfig::getLDSBytes() const {
   for (bool isV : {false, true})
     elements += (groupsKV - 1) * getGroupStride(isV) + getTileElements(isV);
   return (elements * (pipelined ? 2 : 1) + getExchangeElements()) *
-         getElementBytes();
+             getElementBytes() +
+         (stagesScores ? wavesPerGroup * scores.ldsBytes : 0);
 }
 
 int64_t KernelConfig::getVGPREstimate() const {
   int64_t queries = stepsQK * 4, output = blocksV * 16,
           scores = getWaveKeys() / 2, p = scores * getElementBytes() / 4;
-  queries += this->scores.vgprs * getWaveKeys() / 64;
+  queries += getScoreVGPRs() * getWaveKeys() / 64;
   int64_t steps = tileKV / (2 * getFragment());
   int64_t k = divideCeil(stepsQK, clustersQK) * (getWaveKeys() / 32) * 4,
           v = divideCeil(steps, clustersPV) * blocksV * 4;
   if (!pipelined) // reads a step at a time
     return queries + output + scores + p;
   int64_t more = exchangesP ? p : p / 2; // the other wave's, or early ones
+  if (stagesScores)                      // read by halves
+    more += this->scores.ldsVgprs / 2;
   return queries + output + p + scores + std::max(scores + k, more + v);
 }
 
@@ -347,9 +350,12 @@ static llvm::Error choosePacing(KernelConfig &config,
     config.earlyExps = std::max<int64_t>(
         std::min<int64_t>(config.earlyExps, int64_t(even) & ~int64_t(1)), 2);
   }
-  // Operands of scores stay from tile to tile: smaller parts make room, also
-  // for what becomes of the operands.
-  constexpr int64_t unpacked = 8;
+  // Operands of scores that do not come out of LDS stay from tile to tile:
+  // smaller parts make room, also for what becomes of the operands.
+  bool areHeld = config.getScoreVGPRs() > 0;
+  bool isTight = config.stagesScores &&
+                 (config.scores.ldsAddresses > 4 || config.headDimQK > 128);
+  int64_t unpacked = areHeld || isTight ? 8 : 0;
   if (config.scores.vgprs)
     while (config.getVGPREstimate() > maxEstimate - unpacked &&
            config.clustersQK < config.stepsQK) {
@@ -358,13 +364,15 @@ static llvm::Error choosePacing(KernelConfig &config,
       else
         ++config.clustersQK;
       // With more, f16 operands of 16 bytes a lane spill.
-      config.earlyExps = std::min<int64_t>(config.earlyExps, 6);
+      if (areHeld)
+        config.earlyExps = std::min<int64_t>(config.earlyExps, 6);
     }
   if (config.scores.vgprs && !knobs.stages && config.groupsKV == 1 &&
       config.getVGPREstimate() > maxEstimate) {
     config.pipelined = false;
     config.clustersQK = config.clustersPV = 1;
     config.earlyExps = 0;
+    config.stagesScores = false;
     return llvm::Error::success();
   }
   config.clustersQK = knobs.clustersQK.value_or(config.clustersQK);
@@ -439,6 +447,10 @@ static llvm::Error chooseTiles(KernelConfig &config, const KernelKnobs &knobs) {
   }
   if (!fits() && !knobs.tileKV)
     config.tileKV = leastKV;
+  if (config.pipelined && config.scores.ldsBytes && fits()) {
+    config.stagesScores = true;
+    config.stagesScores = fits();
+  }
   if (!fits())
     return llvm::createStringError(
         "expects at most " + llvm::Twine(chip.ldsBytes) + " bytes of LDS on " +

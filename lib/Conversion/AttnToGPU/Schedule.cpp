@@ -61,7 +61,8 @@ static bool isArithmetic(Operation *op) {
     return true;
   if (auto call = dyn_cast<LLVM::CallIntrinsicOp>(op))
     return call.getIntrin() == "llvm.amdgcn.perm";
-  return op->getNumRegions() == 0 && isMemoryEffectFree(op);
+  return op->hasAttr(kWovenAttr) ||
+         (op->getNumRegions() == 0 && isMemoryEffectFree(op));
 }
 
 namespace {

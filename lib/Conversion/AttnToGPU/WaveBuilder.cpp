@@ -645,12 +645,15 @@ void WaveBuilder::barrier() {
   schedBarrier();
 }
 
-void WaveBuilder::wait(int64_t vmem, bool lds) {
-  // The counter has 6 bits, and all of them set mean no wait at all.
-  vmem = std::min<int64_t>(vmem, 62);
-  amdgpu::MemoryCounterWaitOp::create(
-      *this, vmem < 0 ? IntegerAttr() : getI32IntegerAttr(vmem), IntegerAttr(),
-      lds ? getI32IntegerAttr(0) : IntegerAttr(), IntegerAttr(), IntegerAttr());
+void WaveBuilder::wait(int64_t vmem, int64_t lds) {
+  // The counters have 6 and 4 bits, and all of them set mean no wait at all.
+  auto count = [&](int64_t left, int64_t most) {
+    return left < 0 ? IntegerAttr()
+                    : getI32IntegerAttr(std::min<int64_t>(left, most));
+  };
+  amdgpu::MemoryCounterWaitOp::create(*this, count(vmem, 62), IntegerAttr(),
+                                      count(lds, 14), IntegerAttr(),
+                                      IntegerAttr());
 }
 
 Values WaveBuilder::pin(ValueRange values, StringRef reg) {

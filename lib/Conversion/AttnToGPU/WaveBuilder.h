@@ -151,9 +151,9 @@ public:
   void setPriority(int64_t priority);
   /// Workgroup barrier that nothing moves across.
   void barrier();
-  /// Waits until at most `vmem` global accesses (negative: any number) are
-  /// under way, and for all LDS accesses.
-  void wait(int64_t vmem, bool lds = true);
+  /// Waits until at most `vmem` global and `lds` LDS accesses (negative: any
+  /// number) are under way.
+  void wait(int64_t vmem, int64_t lds = 0);
   /// Ties values to this place: what makes them cannot sink below it.
   Values pin(ValueRange values, llvm::StringRef reg = "v");
   Value pinScalar(Value value) { return pin(value, "s").front(); }

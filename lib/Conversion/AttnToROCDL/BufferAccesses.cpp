@@ -150,6 +150,9 @@ LogicalResult KernelRewriter::lowerRunRead(vector::TransferReadOp op,
     offset = arith::AndIOp::create(b, offset, c32(-4));
     bits += 32;
   }
+  if (tryRunDMA(op, slice, rsrc, offset,
+                constant ? more.getSExtValue() * slice.bytes : 0))
+    return success();
   if (constant)
     offset = arith::AddIOp::create(b, offset, constant);
   Value loaded = bufferLoad(carrier(bits), rsrc, offset);

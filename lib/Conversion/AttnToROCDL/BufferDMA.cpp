@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "BufferResourcesImpl.h"
+#include "attn/Conversion/OperandMemory.h"
 
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -56,20 +57,79 @@ static bool isLaneTimes(Value value, int64_t width) {
   return id && id.getIn().getDefiningOp<gpu::ThreadIdOp>();
 }
 
+vector::StoreOp KernelRewriter::findDMA(vector::TransferReadOp op) {
+  Operation *read = op;
+  if (!read->hasOneUse())
+    return nullptr;
+  if (auto cast = dyn_cast<vector::ShapeCastOp>(*read->user_begin())) {
+    if (!cast->hasOneUse())
+      return nullptr;
+    read = cast;
+  }
+  auto store = dyn_cast<vector::StoreOp>(*read->user_begin());
+  if (!store || !isWorkgroup(store.getBase()) || store.getIndices().size() != 1)
+    return nullptr;
+  auto index = store.getIndices()[0].getDefiningOp<arith::AddIOp>();
+  bool isDMA = index && isUniform(index.getLhs()) &&
+               isLaneTimes(index.getRhs(), op.getVectorType().getNumElements());
+  return isDMA ? store : nullptr;
+}
+
+/// The part of a store's address in LDS that lanes share.
+static Value getBase(vector::StoreOp store) {
+  return store.getIndices()[0].getDefiningOp<arith::AddIOp>().getLhs();
+}
+
+/// The constant that is added to an index last; 0 if there is none.
+static int64_t getConstantPart(Value index) {
+  if (auto cast = index.getDefiningOp<arith::IndexCastOp>())
+    index = cast.getIn();
+  if (auto add = index.getDefiningOp<arith::AddIOp>())
+    index = add.getRhs();
+  APInt constant;
+  return matchPattern(index, m_ConstantInt(&constant)) ? constant.getSExtValue()
+                                                       : 0;
+}
+
+void KernelRewriter::lowerDMA(vector::TransferReadOp op, vector::StoreOp store,
+                              Value rsrc, Value voffset, Value soffset,
+                              int64_t more) {
+  VectorType type = op.getVectorType();
+  int64_t bytes = type.getNumElements() * getElementBytes(type);
+  b.setInsertionPoint(store); // the LDS offset is known from here on
+  Value lds = ldsPointer(b, store.getBase(), toI32(getBase(store)));
+  if (more) // the instruction adds it to both addresses
+    lds = LLVM::GEPOp::create(b, lds.getType(), b.getI8Type(), lds,
+                              ArrayRef<LLVM::GEPArg>{int32_t(-more)});
+  ROCDL::RawPtrBufferLoadLdsOp::create(b, rsrc, lds, c32(bytes), voffset,
+                                       soffset, c32(more), c32(0), ArrayAttr(),
+                                       ArrayAttr(), ArrayAttr());
+  Operation *stored = store.getValueToStore().getDefiningOp();
+  store.erase();
+  if (stored != op)
+    stored->erase();
+  op.erase();
+}
+
+bool KernelRewriter::tryRunDMA(vector::TransferReadOp op, const Slice &slice,
+                               Value rsrc, Value offset, int64_t more) {
+  vector::StoreOp store = findDMA(op);
+  if (!store || slice.isUnaligned)
+    return false;
+  // The rest of the LDS address must not be negative.
+  constexpr int64_t maxOffset = 4095;
+  bool isOffset = more >= 0 && more <= maxOffset &&
+                  more <= getConstantPart(getBase(store)) * slice.bytes;
+  if (!isOffset)
+    offset = arith::AddIOp::create(b, offset, c32(more));
+  lowerDMA(op, store, rsrc, offset, c32(0), isOffset ? more : 0);
+  return true;
+}
+
 bool KernelRewriter::tryDMA(vector::TransferReadOp op, const Slice &slice,
                             Value rsrc, Value rowLane, Value col, Value page) {
-  if (!op->hasOneUse())
-    return false;
-  auto cast = dyn_cast<vector::ShapeCastOp>(*op->user_begin());
-  if (!cast || !cast->hasOneUse())
-    return false;
-  auto store = dyn_cast<vector::StoreOp>(*cast->user_begin());
-  if (!store || !isWorkgroup(store.getBase()) || store.getIndices().size() != 1)
-    return false;
-  int64_t width = op.getVectorType().getNumElements();
-  auto index = store.getIndices()[0].getDefiningOp<arith::AddIOp>();
-  if (!index || !isUniform(index.getLhs()) ||
-      !isLaneTimes(index.getRhs(), width))
+  vector::StoreOp store = findDMA(op);
+  if (!store)
     return false;
 
   // The column's uniform part may go into the scalar offset: a row that is
@@ -88,15 +148,7 @@ bool KernelRewriter::tryDMA(vector::TransferReadOp op, const Slice &slice,
     voffset = arith::AddIOp::create(b, voffset, page);
   voffset =
       limitColumns(op, slice, col, voffset, page ? outOfPool : outOfRange);
-  b.setInsertionPoint(store); // the LDS offset is known from here on
-  Value lds = ldsPointer(b, store.getBase(), toI32(index.getLhs()));
-  Value zero = c32(0);
-  ROCDL::RawPtrBufferLoadLdsOp::create(b, rsrc, lds, c32(width * slice.bytes),
-                                       voffset, soffset, zero, zero,
-                                       ArrayAttr(), ArrayAttr(), ArrayAttr());
-  store.erase();
-  cast.erase();
-  op.erase();
+  lowerDMA(op, store, rsrc, voffset, soffset);
   return true;
 }
 

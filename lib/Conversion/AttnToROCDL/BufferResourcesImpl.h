@@ -132,7 +132,16 @@ private:
   Value toVector(Value loaded);
 
   // DMA.
-  /// A read whose only user stores it to LDS, lane by lane: replaces both.
+  /// The store of a read whose only user stores it to LDS, lane by lane; null
+  /// for other reads.
+  vector::StoreOp findDMA(vector::TransferReadOp op);
+  /// Replaces both. `more`: bytes behind `voffset` that the instruction adds.
+  void lowerDMA(vector::TransferReadOp op, vector::StoreOp store, Value rsrc,
+                Value voffset, Value soffset, int64_t more = 0);
+  /// The same of a run, `more` bytes behind a lane's offset.
+  bool tryRunDMA(vector::TransferReadOp op, const Slice &slice, Value rsrc,
+                 Value offset, int64_t more);
+  /// ... and of rows and columns. False, and nothing replaced, for other reads.
   bool tryDMA(vector::TransferReadOp op, const Slice &slice, Value rsrc,
               Value rowLane, Value col, Value page = {});
   /// Rows and columns of one page.
