@@ -53,3 +53,17 @@ func.func @no_rows_merged(%o: tensor<0x8xf32>, %l: tensor<0xf32>) -> tensor<0x8x
   %0 = attn.merge_states (%o, %l : tensor<0x8xf32>, tensor<0xf32>) outs(%o : tensor<0x8xf32>)
   return %0 : tensor<0x8xf32>
 }
+
+// -----
+
+// That there is no batch stands in one type only.
+// CHECK-LABEL: func @no_batch
+// CHECK-NOT: attn.attention
+// CPU-LABEL: llvm.func @no_batch
+// CPU-NOT: attn.
+func.func @no_batch(%q: tensor<?x2x?x8xf32>, %o: tensor<?x2x?x8xf32>, %l: tensor<0x2x?xf32>)
+    -> (tensor<?x2x?x8xf32>, tensor<0x2x?xf32>) {
+  %0:2 = attn.attention ins(%q, %q, %q : tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>)
+      outs(%o, %l : tensor<?x2x?x8xf32>, tensor<0x2x?xf32>)
+  return %0#0, %0#1 : tensor<?x2x?x8xf32>, tensor<0x2x?xf32>
+}

@@ -11,10 +11,17 @@
 using namespace mlir;
 using namespace mlir::attn;
 
+static bool hasNone(Value init) {
+  return llvm::is_contained(cast<ShapedType>(init.getType()).getShape(), 0);
+}
+
 bool attn::dropIfEmpty(RewriterBase &rewriter, AttentionOp op) {
-  bool isEmpty = llvm::all_of(op.getInits(), [](Value init) {
-    return llvm::is_contained(cast<ShapedType>(init.getType()).getShape(), 0);
-  });
+  bool isEmpty = hasNone(op.getOutputInit());
+  if (Value lse = op.getLseInit()) {
+    // Both have the same rows, but a padded LSE has some without an O.
+    bool isPadded = op.getLseLayoutOrDefault() == LseLayout::bhs_padded;
+    isEmpty = isPadded ? isEmpty && hasNone(lse) : isEmpty || hasNone(lse);
+  }
   if (!isEmpty)
     return false;
   rewriter.replaceOp(op, op.hasPureTensorForm() ? ValueRange(op.getInits())

@@ -14,9 +14,9 @@
 
 namespace mlir::attn {
 
-/// Replaces the op by its destinations if these have no element (a batch or
-/// length that is statically 0), and says whether it did. No pass can take
-/// slices of such operands: a subview's offset must lie inside its source.
+/// Replaces the op by its destinations if these have no element (the type of
+/// one says that batch or length is 0), and says whether it did. No pass can
+/// take slices of such operands: a subview's offset must lie inside its source.
 bool dropIfEmpty(RewriterBase &rewriter, AttentionOp op);
 
 } // namespace mlir::attn
