@@ -98,6 +98,17 @@ func.func @no_reach(%q: memref<1x1x300x64xf16>, %k: memref<1x1x0x64xf16>, %b: me
 
 // -----
 
+// No rows, as the type of the LSE alone says.
+// CHECK-LABEL: func.func @no_rows(
+// CHECK-NOT:     gpu.launch_func
+// CHECK:         return
+func.func @no_rows(%q: memref<1x1x?x64xf16>, %o: memref<1x1x?x64xf16>, %l: memref<1x1x0xf32>) {
+  attn.attention ins(%q, %q, %q : memref<1x1x?x64xf16>, memref<1x1x?x64xf16>, memref<1x1x?x64xf16>) outs(%o, %l : memref<1x1x?x64xf16>, memref<1x1x0xf32>)
+  return
+}
+
+// -----
+
 // f32 and wide heads take the plain program; f32 needs no more than its width.
 // CHECK-LABEL: func.func @wide(
 // CHECK-NOT:     attn.alignment

@@ -159,7 +159,14 @@ LogicalResult Lowering::run(SymbolTable &symbols) {
 
   // Nothing to do: no kernel, no launch, nothing written.
   auto starts = op.getCuSeqlensQ();
-  if (llvm::is_contained(query.getShape(), 0) ||
+  auto hasNone = [](Value rows) {
+    return rows &&
+           llvm::is_contained(cast<MemRefType>(rows.getType()).getShape(), 0);
+  };
+  bool isPadded =
+      op.getLseLayoutOrDefault() == LseLayout::bhs_padded; // is no rows of O
+  if (hasNone(op.getQuery()) || hasNone(op.getOutputInit()) ||
+      (!isPadded && hasNone(op.getLseInit())) ||
       (starts && cast<MemRefType>(starts.getType()).getDimSize(0) == 1)) {
     op.erase();
     return success();
