@@ -104,6 +104,7 @@ def run_commands(text, folder, environment):
     return printed
 
 
+@pytest.mark.slow
 def test_demo_shows_right_results():
     command = [sys.executable, ROOT / "utils" / "demo.py"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)

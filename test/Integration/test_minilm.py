@@ -35,6 +35,7 @@ def test_the_encoder_knows_what_is_alike(encoder):
     assert cat @ other < 0.2
 
 
+@pytest.mark.slow
 def test_attention_of_every_layer(encoder, device, kind):
     """The layers of a sentence are the batch; sentences have their own lengths."""
     problems = []

@@ -82,6 +82,7 @@ def test_element_types(dtype):
     check(inputs(dtype=dtype), {"causal": True})
 
 
+@pytest.mark.slow
 def test_optimized_code_for_the_cpu(optimized):
     check(inputs(dtype=BF16), {"causal": True})
 
@@ -210,6 +211,7 @@ def test_what_a_chip_cannot_do_is_said():
 # ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_G1_nothing_that_matters_is_left_out_of_a_key():
     q, k, v = inputs(sq=6, skv=20, d=64, dtype=np.float16)
     strided = np.full((2, 20, 2, 72), np.nan, np.float16)

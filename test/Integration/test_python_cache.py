@@ -53,6 +53,7 @@ def test_the_second_process_compiles_nothing(folder, monkeypatch):
     assert len(compiled) == 1 and len(list(folder.iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_another_level_or_library_is_another_entry(folder, monkeypatch):
     compute()
     monkeypatch.setenv("ATTN_OPT_LEVEL", "1")

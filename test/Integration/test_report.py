@@ -199,6 +199,7 @@ def test_narrow_and_dark(page, tmp_path):
     assert max(map(int, re.findall(r"\d+", wide["background"])[:3])) < 64
 
 
+@pytest.mark.slow
 def test_timing_needs_static_sizes(tmp_path):
     text = MODULE.replace("512x128", "?x128").replace("tensor.empty()", "tensor.empty(%n)")
     text = text.replace("  %e", "  %c = arith.constant 2 : index\n  %n = tensor.dim %q, %c : tensor<1x4x?x128xbf16>\n  %e")

@@ -44,6 +44,7 @@ def test_nothing_comes_from_outside(site):
         assert not re.search(r"<(?:script|link|img|iframe)[^>]+(?:src|href)=\"(?:https?:)?//", text), page
 
 
+@pytest.mark.slow
 def test_a_broken_link_is_an_error(tmp_path):
     root = tmp_path / "checkout"
     (root / "docs").mkdir(parents=True)
