@@ -234,16 +234,9 @@ std::optional<mf::SizeExpr> ManifestBuilder::getStride(Value memref,
     return std::nullopt;
   if (!ShapedType::isDynamic(strides[dim]))
     return mf::SizeExpr(strides[dim]);
-  if (type.getLayout().isIdentity()) {
-    mf::SizeExpr product(1);
-    for (int64_t d = dim + 1; d < type.getRank(); ++d) {
-      std::optional<mf::SizeExpr> size = getSize(memref, d);
-      if (!size)
-        return std::nullopt;
-      product = mf::SizeExpr::mul(product, *size);
-    }
-    return product;
-  }
+  if (type.getLayout().isIdentity())
+    return getSizes(
+        memref, llvm::to_vector(llvm::seq<int64_t>(dim + 1, type.getRank())));
   if (auto view = memref.getDefiningOp<memref::ReinterpretCastOp>())
     return evaluate(view.getMixedStrides()[dim]);
   if (auto view = memref.getDefiningOp<memref::CollapseShapeOp>())
@@ -470,10 +463,9 @@ LogicalResult ManifestBuilder::addKernel(gpu::LaunchFuncOp launch,
       if (!offset)
         return launch.emitOpError("cannot express the offset of a view of '")
                << *buffer << "' over dimensions in a manifest";
+      Type element = cast<MemRefType>(memref.getType()).getElementType();
       offset = mf::SizeExpr::mul(
-          *offset,
-          mf::SizeExpr(
-              cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8));
+          *offset, mf::SizeExpr(mf::getByteWidth(*getDType(element))));
       if (offset->getConstant() != 0)
         entry.value = *offset;
     } else if (Value holder = findScalar(operand)) {

@@ -62,6 +62,18 @@ def test_E5_offset_of_a_view(device, kind, dynamic):
     np.testing.assert_array_equal(result.lse_buffer[[0, 1, 2, 5, 6, 7]], -7777)
 
 
+@pytest.mark.parametrize("element", [np.bool_, np.int8])
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("offset", "bias_mask")
+def test_E5_offset_of_a_mask(device, kind, element):
+    """What lies in front of the view hides nothing."""
+    mask = np.ones((3, 2, 9), element)
+    mask[1, :, 4:] = 0
+    mask = View(mask.reshape(-1), 18, (2, 9), (9, 1))
+    q, k = (np.zeros((1, 1, n, 64), spread([0], kind).dtype) for n in (2, 9))
+    check(run(Problem(q, k, k, {"mask": mask}), device), 0, LN(4), exact=True)
+
+
 def test_E5_reversed_view_is_refused():
     # Row j of the view is row 8 - j of the buffer.
     q = np.zeros((1, 1, 9, 64), np.float32)
