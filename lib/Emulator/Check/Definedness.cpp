@@ -57,17 +57,14 @@ void Definedness::report(Wave &wave, const Inst &inst, int lane,
 }
 
 uint64_t Definedness::getSource(const WaveState &state, const Src &src) const {
-  uint64_t undefined = 0;
   unsigned words = getWords(src.ty);
-  if (src.kind == SrcKind::Vector) {
-    for (unsigned word = 0; word < words; ++word)
-      undefined |= state.vector[(src.reg + word) & 511];
-  } else if (src.kind == SrcKind::SGPR) {
+  if (src.kind == SrcKind::Vector)
+    return getVector(state, src.reg, words);
+  if (src.kind == SrcKind::SGPR)
     for (unsigned word = 0; word < words; ++word)
       if (state.scalar[(src.reg + word) & (numScalarRegs - 1)])
         return allLanes;
-  }
-  return undefined;
+  return 0;
 }
 
 uint64_t Definedness::getMask(const WaveState &state, const Src &src) const {
@@ -354,11 +351,7 @@ void Definedness::stepMatrix(Wave &wave, const Inst &inst) {
   const MfmaInfo &info = *static_cast<const MfmaInfo *>(inst.extra);
   unsigned dRegs = info.getDRegs();
   auto gather = [&](const Src &src, unsigned regs) {
-    uint64_t lanes = 0;
-    if (src.kind == SrcKind::Vector)
-      for (unsigned n = 0; n < regs; ++n)
-        lanes |= state.vector[(src.reg + n) & 511];
-    return lanes;
+    return src.kind == SrcKind::Vector ? getVector(state, src.reg, regs) : 0;
   };
   uint64_t a = gather(inst.src[0], info.getARegs(inst.cbsz));
   uint64_t b = gather(inst.src[1], info.getBRegs(inst.blgp));
@@ -437,14 +430,10 @@ void Definedness::stepCrossbar(Wave &wave, const Inst &inst) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-void Definedness::stepMemory(Wave &wave, const Inst &inst,
-                             ArrayRef<RegRange> regs, const Access &access) {
-  WaveState &state = states[wave.id];
-  const LaneAddresses &at = access.at[0];
-  uint64_t active = at.active;
-
-  // Address registers: the vector address, and all scalar operands.
-  uint64_t badAddress = 0;
+uint64_t Definedness::getUndefinedAddress(const WaveState &state,
+                                          const Inst &inst,
+                                          ArrayRef<RegRange> regs) const {
+  uint64_t lanes = 0;
   bool usesVAddr = inst.traits.isDS               ? !inst.traits.readsM0
                    : inst.format == Format::MUBUF ? inst.offen || inst.idxen
                                                   : inst.hasVAddr;
@@ -453,9 +442,7 @@ void Definedness::stepMemory(Wave &wave, const Inst &inst,
         inst.format == Format::FLAT
             ? inst.segment != 1 && !inst.hasSAddr
             : inst.format == Format::MUBUF && inst.offen && inst.idxen;
-    badAddress |= state.vector[inst.vaddr & 511];
-    if (isPair)
-      badAddress |= state.vector[(inst.vaddr + 1) & 511];
+    lanes |= getVector(state, inst.vaddr, isPair ? 2 : 1);
   }
   bool needsM0 = inst.traits.isLDSDMA || inst.traits.readsM0;
   for (const RegRange &range : regs) {
@@ -466,124 +453,135 @@ void Definedness::stepMemory(Wave &wave, const Inst &inst,
       continue;
     for (unsigned n = 0; n < range.count; ++n)
       if (state.scalar[(range.first + n) & (numScalarRegs - 1)])
-        badAddress = allLanes;
+        lanes = allLanes;
   }
-  if (uint64_t lanes = badAddress & active)
-    report(wave, inst, countr_zero(lanes), "the address");
+  return lanes;
+}
 
-  // What memory holds before the instruction, dword by dword: a spilled tuple
-  // of registers need not be defined in all of its parts.
-  constexpr unsigned maxWords = 4;
-  unsigned words = std::clamp(access.bytes / 4, 1u, maxWords);
-  unsigned wordBytes = access.bytes / words;
-  uint64_t undefinedWords[2][maxWords] = {};
+uint8_t *Definedness::getShadow(WaveState &state, Space space, unsigned lane,
+                                uint64_t address, unsigned bytes) {
+  switch (space) {
+  case Space::Global:
+    return nullptr;
+  case Space::LDS:
+    return address + bytes <= lds.size() ? &lds[address] : nullptr;
+  case Space::Scratch:
+    if (address + bytes > ctx.scratchBytes)
+      return nullptr;
+    return &state.scratch[size_t(lane) * ctx.scratchBytes + address];
+  }
+  llvm_unreachable("unknown space");
+}
+
+Definedness::MemoryWords Definedness::readMemory(WaveState &state,
+                                                 const Access &access) {
+  MemoryWords memory;
+  memory.words = std::clamp(access.bytes / 4, 1u, maxWords);
+  memory.bytes = access.bytes / memory.words;
   for (unsigned n = 0; access.reads && n < access.count; ++n)
-    forEachLane(active, [&](unsigned lane) {
-      uint64_t address = access.at[n].address[lane];
-      const uint8_t *shadow = nullptr;
-      if (access.at[n].space[lane] == Space::LDS) {
-        if (address + access.bytes <= lds.size())
-          shadow = &lds[address];
-      } else if (access.at[n].space[lane] == Space::Scratch) {
-        if (address + access.bytes <= ctx.scratchBytes)
-          shadow = &state.scratch[size_t(lane) * ctx.scratchBytes + address];
-      }
-      for (unsigned word = 0; shadow && word < words; ++word)
-        if (std::memchr(shadow + word * wordBytes, 0, wordBytes))
-          undefinedWords[n][word] |= uint64_t(1) << lane;
+    forEachLane(access.at[0].active, [&](unsigned lane) {
+      const uint8_t *shadow =
+          getShadow(state, access.at[n].space[lane], lane,
+                    access.at[n].address[lane], access.bytes);
+      for (unsigned word = 0; shadow && word < memory.words; ++word)
+        if (std::memchr(shadow + word * memory.bytes, 0, memory.bytes))
+          memory.undefined[n][word] |= uint64_t(1) << lane;
     });
-  uint64_t undefinedMemory[2] = {0, 0};
-  for (unsigned n = 0; n < 2; ++n)
-    for (uint64_t lanes : undefinedWords[n])
-      undefinedMemory[n] |= lanes;
+  return memory;
+}
 
-  // Stored data.
+// ds_append and ds_consume have no data operand.
+static bool isCounter(const Inst &inst, const Access &access) {
+  return access.atomic && inst.traits.readsM0;
+}
+
+void Definedness::store(Wave &wave, const Inst &inst, const Access &access,
+                        const MemoryWords &memory) {
+  WaveState &state = states[wave.id];
+  const LaneAddresses &at = access.at[0];
   unsigned dataWords = inst.memBytes < 4 ? 1 : inst.memBytes / 4;
-  auto dataOf = [&](unsigned reg, unsigned words) {
-    uint64_t lanes = 0;
-    for (unsigned n = 0; n < words; ++n)
-      lanes |= state.vector[(reg + n) & 511];
-    return lanes;
-  };
-  // ds_append and ds_consume have no data operand.
-  bool isCounter = access.atomic && inst.traits.readsM0;
   // All atomics but an exchange build on what memory held.
-  bool keepsOld = isCounter || (access.atomic && inst.extra &&
-                                inst.extra != getAtomicOp("swap") &&
-                                inst.extra != getAtomicOp("swap_x2"));
-  if (access.writes) {
-    for (unsigned n = 0; n < access.count; ++n) {
-      uint64_t undefined =
-          isCounter ? 0 : dataOf(n ? inst.vdata1 : inst.vdata, dataWords);
-      if (access.atomic && inst.format != Format::DS)
-        undefined = dataOf(inst.vdata, inst.memWords);
-      if (keepsOld)
-        undefined |= undefinedMemory[n];
-      forEachLane(active & ~at.outOfRange, [&](unsigned lane) {
-        bool bad = undefined >> lane & 1;
-        auto define = [&](uint8_t *shadow) {
-          unsigned reg = n ? inst.vdata1 : inst.vdata;
-          for (unsigned word = 0; word < words; ++word) {
-            bool isUndefined =
-                access.atomic ? bad : dataOf(reg + word, 1) >> lane & 1;
-            std::memset(shadow + word * wordBytes, !isUndefined, wordBytes);
-          }
-        };
-        uint64_t address = access.at[n].address[lane];
-        switch (access.at[n].space[lane]) {
-        case Space::Global:
-          if (bad)
-            report(wave, inst, lane, "the stored value");
-          break;
-        case Space::LDS:
-          if (address + access.bytes <= lds.size())
-            define(&lds[address]);
-          break;
-        case Space::Scratch:
-          if (address + access.bytes <= ctx.scratchBytes)
-            define(&state.scratch[size_t(lane) * ctx.scratchBytes + address]);
-          break;
-        }
-      });
+  bool keepsOld =
+      isCounter(inst, access) ||
+      (access.atomic && inst.extra && inst.extra != getAtomicOp("swap") &&
+       inst.extra != getAtomicOp("swap_x2"));
+  for (unsigned n = 0; n < access.count; ++n) {
+    unsigned reg = n ? inst.vdata1 : inst.vdata;
+    uint64_t undefined =
+        isCounter(inst, access) ? 0 : getVector(state, reg, dataWords);
+    if (access.atomic && inst.format != Format::DS)
+      undefined = getVector(state, inst.vdata, inst.memWords);
+    if (keepsOld)
+      undefined |= memory.getLanes(n);
+    forEachLane(at.active & ~at.outOfRange, [&](unsigned lane) {
+      bool bad = undefined >> lane & 1;
+      Space space = access.at[n].space[lane];
+      if (space == Space::Global) {
+        if (bad)
+          report(wave, inst, lane, "the stored value");
+        return;
+      }
+      uint8_t *shadow = getShadow(state, space, lane,
+                                  access.at[n].address[lane], access.bytes);
+      for (unsigned word = 0; shadow && word < memory.words; ++word) {
+        bool isUndefined =
+            access.atomic ? bad : getVector(state, reg + word, 1) >> lane & 1;
+        std::memset(shadow + word * memory.bytes, !isUndefined, memory.bytes);
+      }
+    });
+  }
+}
+
+void Definedness::load(Wave &wave, const Inst &inst, ArrayRef<RegRange> regs,
+                       const Access &access, const MemoryWords &memory) {
+  uint64_t active = access.at[0].active;
+  uint64_t undefined[2] = {memory.getLanes(0), memory.getLanes(1)};
+  if (isCounter(inst, access)) {
+    // One lane does the work, all of EXEC get the result.
+    active = wave.exec();
+    if (undefined[0])
+      undefined[0] = active;
+  }
+  if (inst.traits.isTransposed) {
+    // A lane's result comes from lanes of its group of 16.
+    uint64_t spread = 0;
+    for (unsigned group = 0; group < numLanes; group += 16)
+      if (undefined[0] >> group & 0xffff)
+        spread |= 0xffffull << group;
+    undefined[0] = spread;
+  }
+  for (const RegRange &range : regs) {
+    if (!range.write || range.kind != RegRange::Vector)
+      continue;
+    bool isWordByWord = !access.atomic && !inst.traits.isTransposed &&
+                        range.count == access.count * memory.words;
+    for (unsigned n = 0; n < range.count; ++n) {
+      unsigned part = n * access.count / range.count;
+      setVector(states[wave.id], range.first + n, 1, active,
+                isWordByWord ? memory.undefined[part][n % memory.words]
+                             : undefined[part]);
     }
   }
+}
+
+void Definedness::stepMemory(Wave &wave, const Inst &inst,
+                             ArrayRef<RegRange> regs, const Access &access) {
+  WaveState &state = states[wave.id];
+  uint64_t active = access.at[0].active;
+  if (uint64_t lanes = getUndefinedAddress(state, inst, regs) & active)
+    report(wave, inst, countr_zero(lanes), "the address");
+  // Before the instruction.
+  MemoryWords memory = readMemory(state, access);
+  if (access.writes)
+    store(wave, inst, access, memory);
   if (access.dma) {
     forEachLane(active, [&](unsigned lane) {
       uint64_t address = uint64_t(access.ldsBase) + lane * access.ldsBytes;
       if (address + access.ldsBytes <= lds.size())
         std::memset(&lds[address], 1, access.ldsBytes);
     });
-    return;
-  }
-
-  // Results.
-  if (!access.reads)
-    return;
-  if (isCounter) {
-    // One lane does the work, all of EXEC get the result.
-    active = wave.exec();
-    if (undefinedMemory[0])
-      undefinedMemory[0] = active;
-  }
-  if (inst.traits.isTransposed) {
-    // A lane's result comes from lanes of its group of 16.
-    uint64_t spread = 0;
-    for (unsigned group = 0; group < numLanes; group += 16)
-      if (undefinedMemory[0] >> group & 0xffff)
-        spread |= 0xffffull << group;
-    undefinedMemory[0] = spread;
-  }
-  for (const RegRange &range : regs) {
-    if (!range.write || range.kind != RegRange::Vector)
-      continue;
-    bool isWordByWord = !access.atomic && !inst.traits.isTransposed &&
-                        range.count == access.count * words;
-    for (unsigned n = 0; n < range.count; ++n) {
-      unsigned part = n * access.count / range.count;
-      setVector(state, range.first + n, 1, active,
-                isWordByWord ? undefinedWords[part][n % words]
-                             : undefinedMemory[part]);
-    }
+  } else if (access.reads) {
+    load(wave, inst, regs, access, memory);
   }
 }
 

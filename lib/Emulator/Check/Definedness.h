@@ -53,6 +53,42 @@ private:
                   const Access &access);
   void stepCrossbar(Wave &wave, const Inst &inst);
 
+  static constexpr unsigned maxWords = 4;
+  /// Of what an instruction finds in memory, the lanes without a value, dword
+  /// by dword: a spilled tuple of registers need not be defined in all parts.
+  struct MemoryWords {
+    unsigned words = 1, bytes = 0; ///< and bytes of one
+    uint64_t undefined[2][maxWords] = {};
+
+    uint64_t getLanes(unsigned n) const {
+      uint64_t lanes = 0;
+      for (uint64_t word : undefined[n])
+        lanes |= word;
+      return lanes;
+    }
+  };
+  MemoryWords readMemory(WaveState &state, const Access &access);
+  void store(Wave &wave, const Inst &inst, const Access &access,
+             const MemoryWords &memory);
+  void load(Wave &wave, const Inst &inst, llvm::ArrayRef<RegRange> regs,
+            const Access &access, const MemoryWords &memory);
+  /// The bytes that say what of LDS or scratch is defined; null where there is
+  /// no such memory.
+  uint8_t *getShadow(WaveState &state, Space space, unsigned lane,
+                     uint64_t address, unsigned bytes);
+  /// Undefined lanes of the address registers: the vector address, and all
+  /// scalar operands.
+  uint64_t getUndefinedAddress(const WaveState &state, const Inst &inst,
+                               llvm::ArrayRef<RegRange> regs) const;
+  /// Undefined lanes of any of `words` registers.
+  static uint64_t getVector(const WaveState &state, unsigned reg,
+                            unsigned words) {
+    uint64_t lanes = 0;
+    for (unsigned n = 0; n < words; ++n)
+      lanes |= state.vector[(reg + n) & 511];
+    return lanes;
+  }
+
   /// Undefined lanes of a source: of all its words.
   uint64_t getSource(const WaveState &state, const Src &src) const;
   /// Undefined bits of a mask operand.

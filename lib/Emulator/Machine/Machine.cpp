@@ -229,82 +229,69 @@ Expected<LoadedModule *> Machine::loadModule(const CodeObject &object) {
   return slot.get();
 }
 
-Expected<Report> Machine::launch(const CodeObject &object,
+static LaunchContext makeContext(const CodeObject &object, const Kernel &kernel,
+                                 const LoadedModule &module,
+                                 DeviceMemory &memory,
                                  const LaunchConfig &config,
-                                 ArrayRef<uint8_t> kernarg,
                                  const LaunchOptions &options) {
-  if (object.getChip() != chip)
-    return createStringError(object.getName() + ": is for " +
-                             getChipName(object.getChip()) +
-                             ", but the machine is a " + getChipName(chip));
-  auto kernel = object.getKernel(config.kernel);
-  if (!kernel)
-    return kernel.takeError();
-  if (Error error = checkConfig(**kernel, config, chip, kernarg.size()))
-    return error;
-  auto module = loadModule(object);
-  if (!module)
-    return module.takeError();
-
   LaunchContext ctx;
-  ctx.chip = chip;
+  ctx.chip = object.getChip();
   ctx.object = &object;
-  ctx.kernel = *kernel;
-  ctx.program = (*module)->program.get();
-  ctx.memory = memory.get();
+  ctx.kernel = &kernel;
+  ctx.program = module.program.get();
+  ctx.memory = &memory;
   ctx.config = config;
   ctx.options = options;
-  ctx.loadAddress = (*module)->address;
-  ctx.ldsBytes = (*kernel)->groupSegmentBytes + config.dynamicLDSBytes;
+  ctx.loadAddress = module.address;
+  ctx.ldsBytes = kernel.groupSegmentBytes + config.dynamicLDSBytes;
   ctx.workItems = config.block[0] * config.block[1] * config.block[2];
   ctx.wavesPerWorkgroup = (ctx.workItems + numLanes - 1) / numLanes;
-  ctx.isOCP = chip == Chip::GFX950;
+  ctx.isOCP = ctx.chip == Chip::GFX950;
   ctx.perturb.enabled = options.perturbSeed != 0;
   ctx.perturb.seed = options.perturbSeed;
   ctx.tolerant = options.checks.has(Check::Bounds);
   // A kernel with calls or allocas of unknown size gets room to spare.
-  ctx.scratchBytes = alignTo((*kernel)->privateSegmentBytes, 16);
-  if ((*kernel)->usesDynamicStack)
+  ctx.scratchBytes = alignTo(kernel.privateSegmentBytes, 16);
+  if (kernel.usesDynamicStack)
     ctx.scratchBytes += 16384;
+  return ctx;
+}
 
-  TemporaryBuffers temporary(*memory);
-  uint32_t segmentBytes = (*kernel)->kernargSegmentBytes;
+/// Makes and fills what a launch has in memory besides its buffers: kernel
+/// arguments, dispatch packet and queue.
+static Error makeDispatch(LaunchContext &ctx, TemporaryBuffers &temporary,
+                          Machine &machine, ArrayRef<uint8_t> kernarg) {
+  auto allocate = [&](StringRef name, uint64_t bytes,
+                      uint64_t &address) -> Error {
+    Expected<uint64_t> allocated =
+        temporary.allocate(name, bytes, BufferRole::Input);
+    if (!allocated)
+      return allocated.takeError();
+    address = *allocated;
+    return Error::success();
+  };
+  uint32_t segmentBytes = ctx.kernel->kernargSegmentBytes;
   // Scalar loads may be wider than what is left of the segment.
-  auto kernargAddress = temporary.allocate(
-      "kernel arguments", alignTo(segmentBytes, 64) + 64, BufferRole::Input);
-  auto dispatch = temporary.allocate("dispatch packet", 64, BufferRole::Input);
-  auto queue = temporary.allocate("queue", 256, BufferRole::Input);
-  for (auto *address : {&kernargAddress, &dispatch, &queue})
-    if (!*address) {
-      for (auto *other : {&kernargAddress, &dispatch, &queue})
-        if (other != address && !*other)
-          consumeError(other->takeError());
-      return address->takeError();
-    }
-  ctx.kernargAddress = *kernargAddress;
-  ctx.dispatchAddress = *dispatch;
-  ctx.queueAddress = *queue;
-  uint8_t *segment = getHostPointer(*kernargAddress);
+  if (Error error = allocate("kernel arguments", alignTo(segmentBytes, 64) + 64,
+                             ctx.kernargAddress))
+    return error;
+  if (Error error = allocate("dispatch packet", 64, ctx.dispatchAddress))
+    return error;
+  if (Error error = allocate("queue", 256, ctx.queueAddress))
+    return error;
+  uint8_t *segment = machine.getHostPointer(ctx.kernargAddress);
   std::memcpy(segment, kernarg.data(), kernarg.size());
-  fillHiddenArgs(**kernel, ctx, MutableArrayRef(segment, segmentBytes));
-  fillDispatch(ctx, getHostPointer(*dispatch), getHostPointer(*queue));
+  fillHiddenArgs(*ctx.kernel, ctx, MutableArrayRef(segment, segmentBytes));
+  fillDispatch(ctx, machine.getHostPointer(ctx.dispatchAddress),
+               machine.getHostPointer(ctx.queueAddress));
   ctx.kernarg = segment;
+  return Error::success();
+}
 
-  uint64_t total = uint64_t(config.grid[0]) * config.grid[1] * config.grid[2];
-  uint64_t begin = std::min(options.workgroupBegin, total);
-  uint64_t end = std::min(options.workgroupEnd, total);
-  uint64_t count = begin < end ? end - begin : 0;
-
-  unsigned threads =
-      options.threads ? options.threads : std::thread::hardware_concurrency();
-  threads = std::max<uint64_t>(1, std::min<uint64_t>(threads, count));
-  if (options.trace.os)
-    threads = 1;
-
-  Report report;
-  report.schedule = options.schedule;
-  report.seed = options.seed;
-  FindingCollector collector(ctx);
+/// Runs workgroups [begin, end) on `threads` host threads; the first error.
+static Error runWorkgroups(LaunchContext &ctx, uint64_t begin, uint64_t end,
+                           unsigned threads, FindingCollector &collector,
+                           Statistics &statistics) {
   std::atomic<uint64_t> next{begin};
   std::atomic<bool> failed{false};
   std::mutex mutex;
@@ -326,9 +313,9 @@ Expected<Report> Machine::launch(const CodeObject &object,
       }
     }
     std::lock_guard<std::mutex> lock(mutex);
-    report.statistics += runner.getStatistics();
+    statistics += runner.getStatistics();
     for (const auto &observer : runner.getObservers())
-      report.statistics.ldsBankConflicts += observer->getBankConflicts();
+      statistics.ldsBankConflicts += observer->getBankConflicts();
   };
   std::vector<std::thread> pool;
   for (unsigned n = 1; n < threads; ++n)
@@ -336,19 +323,58 @@ Expected<Report> Machine::launch(const CodeObject &object,
   work();
   for (std::thread &thread : pool)
     thread.join();
+  return firstError;
+}
+
+Expected<Report> Machine::launch(const CodeObject &object,
+                                 const LaunchConfig &config,
+                                 ArrayRef<uint8_t> kernarg,
+                                 const LaunchOptions &options) {
+  if (object.getChip() != chip)
+    return createStringError(object.getName() + ": is for " +
+                             getChipName(object.getChip()) +
+                             ", but the machine is a " + getChipName(chip));
+  auto kernel = object.getKernel(config.kernel);
+  if (!kernel)
+    return kernel.takeError();
+  if (Error error = checkConfig(**kernel, config, chip, kernarg.size()))
+    return error;
+  auto module = loadModule(object);
+  if (!module)
+    return module.takeError();
+  LaunchContext ctx =
+      makeContext(object, **kernel, **module, *memory, config, options);
+  TemporaryBuffers temporary(*memory);
+  if (Error error = makeDispatch(ctx, temporary, *this, kernarg))
+    return error;
+
+  uint64_t total = uint64_t(config.grid[0]) * config.grid[1] * config.grid[2];
+  uint64_t begin = std::min(options.workgroupBegin, total);
+  uint64_t end = std::min(options.workgroupEnd, total);
+  uint64_t count = begin < end ? end - begin : 0;
+  unsigned threads =
+      options.threads ? options.threads : std::thread::hardware_concurrency();
+  threads = std::max<uint64_t>(1, std::min<uint64_t>(threads, count));
+  if (options.trace.os)
+    threads = 1;
+
+  Report report;
+  report.schedule = options.schedule;
+  report.seed = options.seed;
+  FindingCollector collector(ctx);
+  Error error =
+      runWorkgroups(ctx, begin, end, threads, collector, report.statistics);
   collector.moveTo(report);
-  if (firstError) {
-    if (report.findings.empty())
-      return std::move(firstError);
-    // Execution went on past a violation, which often is the cause.
-    const Finding &finding = report.findings.front();
-    return createStringError(
-        formatv("{0}; before that, check {1}: {2}, at {3:x} '{4}'",
-                toString(std::move(firstError)), getCheckName(finding.check),
-                finding.message, finding.where.pc, finding.where.text));
-  }
-  consumeError(std::move(firstError));
-  return report;
+  if (!error)
+    return report;
+  if (report.findings.empty())
+    return error;
+  // Execution went on past a violation, which often is the cause.
+  const Finding &finding = report.findings.front();
+  return createStringError(
+      formatv("{0}; before that, check {1}: {2}, at {3:x} '{4}'",
+              toString(std::move(error)), getCheckName(finding.check),
+              finding.message, finding.where.pc, finding.where.text));
 }
 
 void Machine::checkOutputs(Report &report) const {
