@@ -363,6 +363,37 @@ def test_offsets_place_the_diagonal(device, kind):
         check(result, *expected, exact=True, what=f"{options}: ")
 
 
+@pytest.mark.needs("offsets", "window", "alibi")
+@pytest.mark.kinds("f16")
+def test_offsets_and_windows_of_any_size(device, kind):
+    far = 2**31 - 1
+    q = heads(spread(np.zeros(4), kind))
+    v = heads(spread(np.arange(9), kind))
+    slopes = {"alibi_slopes": np.full(1, 2.0**-20, np.float32)}
+    table = [
+        # A window begins or ends near the first key, however far its row is.
+        *(
+            {"q_offset": left + 3, "window_left": left}
+            for left in (2**29 - 1, far - 6)
+        ),
+        *({"kv_offset": right - 1, "window_right": right} for right in (2**30, far)),
+        {"q_offset": 2**29 + 5, "kv_offset": 2**29, "causal": True},
+        # Every key is visible, or none.
+        {"q_offset": far, "window_left": 5},
+        {"kv_offset": far, "window_left": 0, "window_right": far},
+        {"kv_offset": far, "causal": True},
+        {"q_offset": -far - 1, "kv_offset": far, "window_right": far},
+        {"q_offset": far, "kv_offset": -far - 1, "window_left": far},
+        {"window_left": far, "window_right": far},
+        {"q_offset": np.array([2**30 + 4]), "window_left": 2**30, "window_right": 5},
+        *({"q_offset": off, **slopes} for off in (2**30 - 4, -far)),
+        {"q_offset": far, "kv_offset": -far, **slopes},
+    ]
+    problems = [Problem(q, np.zeros_like(v), v, options) for options in table]
+    for problem, result in zip(problems, run_all(problems, device)):
+        assert_matches(result, problem, what=f"{problem.options}: ")
+
+
 @pytest.mark.needs("padded", "causal")
 def test_lengths_of_a_padded_batch(device, kind):
     # Rows beyond a query length are neutral; the diagonal ends at the lengths.

@@ -39,12 +39,12 @@ struct Probabilities {
   Value vote; ///< i64, lanes whose half-row wants a higher maximum
 };
 
-/// Which keys rows see: row i, at i + off on the diagonal, those in
-/// [max(0, i + off - left), min(Skv, i + off + right + 1)), and of the keys
-/// before them the first `sinkTokens`.
+/// Which keys rows see: row i those in [max(0, i + begin), min(Skv, i + end)),
+/// and of the keys before them the first `sinkTokens`.
 struct VisibleKeys {
-  std::optional<int64_t> left, right;
-  Value off; ///< i32; null without bounds
+  /// i32, where the diagonal's window begins, and behind its end; each null
+  /// without such a bound.
+  Value begin, end;
   /// i32, behind the last key of the lane's row, less the first one it holds of
   /// a tile. Null with a left bound, where both bounds are computed anew for
   /// each tile: there is no register for them.
@@ -113,12 +113,16 @@ private:
   Value addBuffer(int64_t elements, Type type);
   // Set-up.
   void readProblem();
-  /// q_offset - kv_offset, within +-2^29; null if neither is given.
+  /// i64, q_offset - kv_offset; null if neither is given.
   Value explicitOffset();
+  /// f32, what is left of it beyond +-2^30; null if neither is given.
+  Value farOffset();
   /// Fills `visible` and `tiles` from lengths, rows, diagonal and windows.
   void findVisibleKeys();
+  /// i32, where row 0 stands on the diagonal plus `shift`, within +-2^30, from
+  /// the split's start on.
+  Value diagonalPlus(int64_t shift);
   /// The first key that a row sees, and the one behind the last.
-  Value diagonalOffset();
   Value firstKey(Value row);
   Value keyLimit(Value row);
   /// The kernel's argument of that name, null if the op has no such operand.
@@ -414,6 +418,7 @@ private:
   ScoreOperand bias, mask;
   Value slope;      ///< f32, minus the head's ALiBi slope; null without
   Value position;   ///< i32, i + off less the lane's first key of tile 0
+  Value farther;    ///< f32, what is not in `position` (farOffset); or null
   Value scoreScale; ///< f32, |scale|, positive; null if products are kept
   Value scale;      ///< f32, positive: from the units of scores to log2 ones
   /// i32, the sign bits, in a dword of Q, that the scale flips (null: none)

@@ -11,35 +11,34 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
+#include <algorithm>
 #include <limits>
 
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Lengths and offsets of the diagonal stay within this, so that a smaller
-/// window than the other can be added to a position; a wider one bounds
-/// nothing.
-static constexpr int64_t maxPosition = int64_t(1) << 29,
-                         unboundedWindow = 2 * maxPosition;
+/// Lengths are below 2^29. Bounds of a row's keys stop at twice that, which no
+/// key of any row reaches.
+static constexpr int64_t farthestBound = int64_t(1) << 30;
 
-/// The bound, or none.
-static std::optional<int64_t> getWindow(uint64_t attribute) {
-  auto window = int64_t(attribute);
-  if (window < 0 || window >= unboundedWindow)
-    return std::nullopt;
-  return window;
+static Value c64(WaveBuilder &b, int64_t value) {
+  return arith::ConstantIntOp::create(b, b.getI64Type(), value);
+}
+
+static Value clamp64(WaveBuilder &b, Value x, int64_t bound) {
+  x = arith::MinSIOp::create(b, x, c64(b, bound));
+  return arith::MaxSIOp::create(b, x, c64(b, -bound));
 }
 
 Value ForwardKernel::firstKey(Value row) {
-  return arith::MaxSIOp::create(
-      b, b.addi(b.addi(rowInHead(row), visible.off), -*visible.left), b.c32(0));
+  return arith::MaxSIOp::create(b, b.addi(rowInHead(row), visible.begin),
+                                b.c32(0));
 }
 
 Value ForwardKernel::keyLimit(Value row) {
-  if (!visible.right)
+  if (!visible.end)
     return lenKV;
-  return b.mins(
-      lenKV, b.addi(rowInHead(row), b.addi(visible.off, *visible.right + 1)));
+  return b.mins(lenKV, b.addi(rowInHead(row), visible.end));
 }
 
 Value ForwardKernel::explicitOffset() {
@@ -56,36 +55,54 @@ Value ForwardKernel::explicitOffset() {
     return given;
   };
   Value off = get("q_offset");
-  if (Value kv = get("kv_offset")) {
-    Value zero = arith::ConstantIntOp::create(b, b.getI64Type(), 0);
-    off = arith::SubIOp::create(b, off ? off : zero, kv);
-  }
-  if (!off)
-    return {};
-  auto bound = [&](int64_t value) -> Value {
-    return arith::ConstantIntOp::create(b, b.getI64Type(), value);
-  };
-  off = arith::MinSIOp::create(b, off, bound(maxPosition));
-  off = arith::MaxSIOp::create(b, off, bound(-maxPosition));
-  return b.uniform(arith::TruncIOp::create(b, b.i32, off));
+  if (Value kv = get("kv_offset"))
+    off = arith::SubIOp::create(b, off ? off : c64(b, 0), kv);
+  return off;
 }
 
-Value ForwardKernel::diagonalOffset() {
-  if (visible.off)
-    return visible.off;
+Value ForwardKernel::diagonalPlus(int64_t shift) {
   Value off = explicitOffset();
-  if (!off)
+  if (off) {
+    // Windows are below 2^31: what is farther than 2^32 is so with any.
+    off = clamp64(b, off, 4 * farthestBound);
+    if (shift)
+      off = arith::AddIOp::create(b, off, c64(b, shift));
+    off = b.uniform(
+        arith::TruncIOp::create(b, b.i32, clamp64(b, off, farthestBound)));
+  } else {
     off = op.getDiagonalAlignmentOrDefault() == DiagonalAlignment::top_left
               ? b.c32(0)
               : b.createOrFold<arith::SubIOp>(wholeKV, headLenQ);
+    off = b.addi(off, std::clamp(shift, -farthestBound, farthestBound));
+  }
   return splitStart ? b.createOrFold<arith::SubIOp>(off, splitStart) : off;
 }
 
+Value ForwardKernel::farOffset() {
+  Value off = explicitOffset();
+  if (!off)
+    return {};
+  off = arith::SubIOp::create(b, off, clamp64(b, off, farthestBound));
+  auto word = [&](Value bits) -> Value {
+    return b.uniform(arith::TruncIOp::create(b, b.i32, bits));
+  };
+  Value high = word(arith::ShRSIOp::create(b, off, c64(b, 32)));
+  return b.fma(arith::SIToFPOp::create(b, b.f32, high), b.cf(0x1p32),
+               arith::UIToFPOp::create(b, b.f32, word(off)));
+}
+
 void ForwardKernel::findVisibleKeys() {
-  visible.left = getWindow(op.getWindowLeft());
-  visible.right = op.getCausal() ? 0 : getWindow(op.getWindowRight());
-  if (visible.left || visible.right)
-    visible.off = diagonalOffset();
+  int64_t left = op.getWindowLeft(),
+          right = op.getCausal() ? 0 : op.getWindowRight();
+  // From a diagonal between rows and keys no key is that far away.
+  auto isBounding = [&](int64_t window) {
+    bool isExplicit = op.getQOffset() || op.getKvOffset();
+    return window >= 0 && (isExplicit || window < farthestBound);
+  };
+  if (isBounding(left))
+    visible.begin = diagonalPlus(-left);
+  if (isBounding(right))
+    visible.end = diagonalPlus(right + 1);
   int64_t log2 = llvm::Log2_64(c.tileKV);
   auto tilesBelow = [&](Value key) {
     return b.shiftRight(b.addi(key, c.tileKV - 1), log2);
@@ -99,14 +116,14 @@ void ForwardKernel::findVisibleKeys() {
         b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, firstRow, lenQ),
         tiles, b.c32(0));
   APInt length;
-  visible.hasMask = visible.left || visible.right ||
+  visible.hasMask = visible.begin || visible.end ||
                     !matchPattern(lenKV, m_ConstantInt(&length)) ||
                     length.getSExtValue() % c.getRoundKeys() != 0;
   auto shareOut = [&] {
     tiles =
         b.shiftRight(b.addi(tiles, c.groupsKV - 1), llvm::Log2_64(c.groupsKV));
   };
-  if (!visible.left) {
+  if (!visible.begin) {
     visible.limit = arith::SubIOp::create(b, keyLimit(b.addi(row0, b.column)),
                                           heldKey(b.half));
     return shareOut();

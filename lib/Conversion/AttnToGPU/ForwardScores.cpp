@@ -320,8 +320,9 @@ void ForwardKernel::readScoreProblem() {
     slope = arith::MulFOp::create(
         b, slope, b.cf(hasProductUnits() ? -1 / std::fabs(getScale(op)) : -1));
     // The row's place on the diagonal, less the first key the lane holds.
-    position = arith::SubIOp::create(
-        b, b.addi(rowInHead(row), diagonalOffset()), heldKey(b.half));
+    position = arith::SubIOp::create(b, b.addi(rowInHead(row), diagonalPlus(0)),
+                                     heldKey(b.half));
+    farther = farOffset();
   }
 }
 
@@ -400,7 +401,8 @@ Value ForwardKernel::distance(Value tile) {
     return {};
   Value distance = arith::SubIOp::create(
       b, position, b.muli(b.pinScalar(keyTile(tile)), c.tileKV));
-  return arith::SIToFPOp::create(b, b.f32, distance);
+  distance = arith::SIToFPOp::create(b, b.f32, distance);
+  return farther ? arith::AddFOp::create(b, distance, farther) : distance;
 }
 
 Values ForwardKernel::transform(ArrayRef<Value> products,
