@@ -426,6 +426,9 @@ private:
   Values queries;
 };
 
+/// The key of a lane's score `i` of a tile, less the first one it holds.
+int64_t getScoreKey(int64_t i);
+
 /// The scale that the op's type or attribute gives.
 double getScale(AttentionOp op);
 

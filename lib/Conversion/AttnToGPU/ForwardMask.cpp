@@ -169,7 +169,6 @@ Value ForwardKernel::needsMask(Value tile) {
 }
 
 Values ForwardKernel::select(ArrayRef<Value> scores, Value tile) {
-  LinearLayout layout = getAccumulatorLayout();
   // Pinned: LLVM would keep the differences in VGPRs and update them every
   // tile.
   Value start = b.muli(b.pinScalar(keyTile(tile)), c.tileKV);
@@ -203,7 +202,7 @@ Values ForwardKernel::select(ArrayRef<Value> scores, Value tile) {
   for (size_t group = 0; group < scores.size(); group += 4) {
     Values sees;
     for (size_t i = group; i < group + 4; ++i) {
-      int64_t key = 32 * (i / 16) + layout.apply({{"reg", int64_t(i % 16)}})[0];
+      int64_t key = getScoreKey(i);
       Value isSeen = compare(arith::CmpIPredicate::sgt, limit, key);
       if (first) {
         Value inWindow = compare(arith::CmpIPredicate::sle, first, key);

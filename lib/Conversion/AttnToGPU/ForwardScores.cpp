@@ -27,6 +27,10 @@
 using namespace mlir;
 using namespace mlir::attn;
 
+int64_t mlir::attn::getScoreKey(int64_t i) {
+  return 32 * (i / 16) + getAccumulatorLayout().apply({{"reg", i % 16}})[0];
+}
+
 double mlir::attn::getScale(AttentionOp op) {
   if (op.getScale())
     return op.getScale()->convertToDouble();
@@ -215,7 +219,6 @@ ScoreOperand ForwardKernel::scoreOperand(StringRef name) {
 Values ForwardKernel::readScoreOperand(const ScoreOperand &operand,
                                        Value tile) {
   auto type = cast<MemRefType>(operand.run.getType());
-  LinearLayout layout = getAccumulatorLayout();
   auto read = [&](Value index) -> Value {
     auto vector = VectorType::get(operand.width, type.getElementType());
     Value zero =
@@ -231,9 +234,7 @@ Values ForwardKernel::readScoreOperand(const ScoreOperand &operand,
                        operand.lane);
   Values result;
   for (int64_t i = 0; i < c.getWaveKeys() / 2; i += operand.scores) {
-    int64_t key = operand.isSwapped
-                      ? 2 * i
-                      : 32 * (i / 16) + layout.apply({{"reg", i % 16}})[0];
+    int64_t key = operand.isSwapped ? 2 * i : getScoreKey(i);
     result.push_back(read(b.addi(
         start, b.createOrFold<arith::MulIOp>(operand.keyStride, b.c32(key)))));
   }
@@ -422,10 +423,8 @@ Values ForwardKernel::transform(ArrayRef<Value> products,
     return b.fma(score, scoreScale, x);
   };
   if (slope) {
-    LinearLayout layout = getAccumulatorLayout();
     for (auto [i, score] : llvm::enumerate(scores)) {
-      int64_t at = first + i;
-      int64_t key = 32 * (at / 16) + layout.apply({{"reg", at % 16}})[0];
+      int64_t key = getScoreKey(first + i);
       Value d = math::AbsFOp::create(
           b, arith::AddFOp::create(b, inputs.distance, b.cf(-double(key))));
       if (isScaled)
