@@ -99,6 +99,34 @@ TEST(KernelConfig, PipelinesWhereItFits) {
   EXPECT_FALSE(pipelined("gfx950", ElementKind::F32, 64, 64));
 }
 
+// Bias and mask go through LDS where it has room; else smaller parts do.
+TEST(KernelConfig, StagesScoresWhereTheyFit) {
+  auto choose = [](int64_t headDim, int64_t tileQ, int64_t bytes) {
+    ScoreNeeds needs;
+    needs.vgprs = needs.ldsVgprs = 8 * bytes;
+    needs.ldsBytes = 2112 * bytes; // 32 rows of 64 keys, padded
+    needs.ldsAddresses = 2;
+    needs.clocks = 4;
+    KernelKnobs knobs;
+    knobs.tileQ = tileQ;
+    return *chooseKernelConfig(**lookupChip("gfx950"), ElementKind::BF16,
+                               headDim, headDim, /*shape=*/std::nullopt, knobs,
+                               needs);
+  };
+  KernelConfig config = choose(128, 256, 4);
+  EXPECT_TRUE(config.stagesScores);
+  EXPECT_EQ(config.clustersQK, 1);
+  EXPECT_EQ(config.getScoreVGPRs(), 0);
+  EXPECT_LE(config.getLDSBytes(), int64_t(config.chip->ldsBytes));
+  // Two groups of waves have tiles of K and V of their own.
+  config = choose(128, 128, 4);
+  EXPECT_FALSE(config.stagesScores);
+  EXPECT_GT(config.clustersQK, 1);
+  EXPECT_EQ(config.getScoreVGPRs(), 32);
+  EXPECT_TRUE(choose(64, 128, 2).stagesScores);
+  EXPECT_FALSE(choose(256, 128, 2).stagesScores);
+}
+
 // What the rule took is legal, and taken again changes nothing.
 TEST_P(KernelConfigs, TakesItsOwnKnobs) {
   forEachConfig([](const KernelConfig &config) {
