@@ -42,7 +42,8 @@ static constexpr ChipInfo chips[] = {
      .mfmaDepth16 = 8,
      .mfmaDepth32 = 2,
      .mfmaShadowClocks = 28,
-     .transcendentalClocks = 16},
+     .transcendentalClocks = 16,
+     .packedF32Hides = true},
     {.name = "gfx950",
      .computeUnits = 256,
      .ldsBytes = 163840,
@@ -54,7 +55,8 @@ static constexpr ChipInfo chips[] = {
      .mfmaDepth16 = 16,
      .mfmaDepth32 = 2,
      .mfmaShadowClocks = 24,
-     .transcendentalClocks = 8},
+     .transcendentalClocks = 8,
+     .packedF32Hides = false},
 };
 
 llvm::ArrayRef<ChipInfo> mlir::attn::getChips() { return chips; }

@@ -40,6 +40,28 @@ gpu.module @m [#rocdl.target<chip = "gfx950">] {
     gpu.return
   }
 
+  // Packed f32 hides behind an MFMA on gfx942 only. On gfx950 it stands right in
+  // front of the next one.
+  // CHECK-LABEL: gpu.func @packed
+  // CHECK:         amdgpu.mfma
+  // GFX942:        math.fma
+  // GFX942:        amdgpu.mfma
+  // GFX950:        rocdl.exp2
+  // GFX950-NEXT:   rocdl.sched.barrier 0
+  // GFX950-NEXT:   math.fma {{.*}} : vector<2xf32>
+  // GFX950-NEXT:   rocdl.sched.barrier 0
+  // GFX950-NEXT:   amdgpu.mfma
+  // CHECK:         rocdl.s.barrier
+  gpu.func @packed(%a: vector<4xf16>, %c: vector<16xf32>, %x: f32, %y: vector<2xf32>) kernel {
+    rocdl.s.barrier
+    %s0 = amdgpu.mfma 32x32x8 %a * %a + %c blgp = none : vector<4xf16>, vector<4xf16>, vector<16xf32>
+    %s1 = amdgpu.mfma 32x32x8 %a * %a + %s0 blgp = none : vector<4xf16>, vector<4xf16>, vector<16xf32>
+    %p0 = math.fma %y, %y, %y : vector<2xf32>
+    %p1 = rocdl.exp2 %x f32 -> f32
+    rocdl.s.barrier
+    gpu.return
+  }
+
   // The vector work reads an MFMA: nothing moves.
   // CHECK-LABEL: gpu.func @dependent
   // CHECK:         amdgpu.mfma

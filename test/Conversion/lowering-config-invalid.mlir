@@ -128,3 +128,13 @@ func.func @f(%q: memref<1x1x8x64xf16>, %o: memref<1x1x8x64xf16>) {
       attributes {attn.lowering_config = #attn.lowering_config<stages = 1, early_exps = 8>}
   return
 }
+
+// -----
+
+func.func @f(%q: memref<1x1x8x64xf16>, %o: memref<1x1x8x64xf16>) {
+  // expected-error @+1 {{in 'attn.lowering_config' on gfx950: expects early_exps to be a multiple of 8 with softcap alone, but got 10}}
+  attn.attention ins(%q, %q, %q : memref<1x1x8x64xf16>, memref<1x1x8x64xf16>, memref<1x1x8x64xf16>)
+      outs(%o : memref<1x1x8x64xf16>) {softcap = 30}
+      attributes {attn.lowering_config = #attn.lowering_config<early_exps = 10>}
+  return
+}

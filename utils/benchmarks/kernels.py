@@ -40,13 +40,17 @@ delivers its nominal rate to this pattern of accesses is not modelled.
 # The targets are the table's. Per score: a SIMD has 128 an iteration (2 waves, 2 tiles of
 # 32 a lane).
 FEATURE_BOUNDS = """\
-- **Softcap** puts a product, an exponential, a sum and a reciprocal in front of the softmax: 4 + 8 + 4 + 8 = 24 clk
-  a score on gfx950, 4 + 16 + 4 + 16 = 40 on gfx942. An iteration of a SIMD has 128 scores, and 3344 (gfx942: 6472)
+- **Softcap** as tanh is a product, an exponential, a sum and a reciprocal in front of the softmax: 4 + 8 + 4 + 8 = 24
+  clk a score on gfx950, 4 + 16 + 4 + 16 = 40 on gfx942. An iteration of a SIMD has 128 scores, and 3344 (gfx942: 6472)
   clk of the vector port belong to the plain loop, so no order of these instructions takes less than 6416 (11592),
-  1.57 (1.41) times the plain loop. For 1.15 a score may cost (1.15 * 4096 - 3344) / 128 = 10.7 (23.1) clk: one
-  exponential, or two (five) other instructions. tanh takes more: it is not an affine image of one instruction, and
-  LSE's tolerance of 2e-5 at c = 30 asks for 7e-7, which no polynomial of so few terms reaches. Halves would, at
-  errors of 1e-2 in the score.
+  1.57 (1.41) times the plain loop. So a tile whose scores are all within a quarter of the cap takes a polynomial
+  (3 instructions more than the plain exponent; `include/attn/Conversion/TanhSeries.h`), and one v_max3 for two scores
+  tells which. Packed, that is 8 clk a score and hides on gfx942. On gfx950 packed f32 does not hide behind an MFMA,
+  and single instructions are twice as many: with T clk a tile of a wave, of which 1024 are MFMAs, the shadows have
+  room for 768 clk. 524 of them belong to the softmax and the check, so 30 pairs of instructions are single and 34 are
+  packed, 4 clk each outside: T = 1160, 1.13, with every slot filled. The loop reaches 1.21: the shadow of a cluster's
+  last MFMA is not filled, nor are those in which the other wave's check takes the slots. With y^7, which reaches half
+  of the cap, gfx950 took 1.28, and gfx942 spilled 8 registers. Large scores cost what tanh costs, and the check.
 - **A bias** on gfx950 goes through LDS, whole lines at a time. An iteration of a compute unit brings 128 KB of f32:
   2048 clk of the path from L2, beside 1024 for K and V, and 1024 of LDS (written once, read once) beside 2304.
   Read straight to registers, 32 bytes of each of 32 rows an instruction, each line is asked for four times (4096 clk),

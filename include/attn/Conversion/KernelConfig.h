@@ -52,6 +52,8 @@ struct ScoreNeeds {
   /// there, the registers that they would take, and those that hold addresses
   /// if they are, with those of pages.
   int64_t ldsBytes = 0, ldsVgprs = 0, ldsAddresses = 0;
+  /// Softcap and nothing else: half of it beside each product (pipelined).
+  bool capsInExponent = false;
 };
 
 /// Everything the builder of the forward kernel decides from.

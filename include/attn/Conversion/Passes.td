@@ -97,7 +97,9 @@ def AttnSchedule : Pass<"attn-schedule", "::mlir::gpu::GPUFuncOp"> {
     most as many issue clocks behind one as hide in its shadow on the chip of
     the module's `#rocdl.target`. `rocdl.sched.barrier 0` on both sides of each
     MFMA makes LLVM keep the order. Nothing is left to do behind the last MFMA,
-    where the other wave group waits at the barrier.
+    where the other wave group waits at the barrier. Arithmetic on
+    `vector<2xf32>`, which becomes packed instructions, stands right in front of
+    the next MFMA where the chip cannot run it beside one.
 
     Clusters where the two lists depend on each other stay as they are. The
     result computes the same values in another order.

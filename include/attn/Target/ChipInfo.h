@@ -56,6 +56,8 @@ struct ChipInfo {
   /// VALU clocks that hide behind one 32-clock MFMA.
   unsigned mfmaShadowClocks;
   unsigned transcendentalClocks;
+  /// Can v_pk_*_f32 run while an MFMA does?
+  bool packedF32Hides;
 
   unsigned getMFMADepth(ElementKind kind) const {
     return kind == ElementKind::F32 ? mfmaDepth32 : mfmaDepth16;

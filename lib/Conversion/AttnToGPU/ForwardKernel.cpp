@@ -62,6 +62,8 @@ Values ForwardKernel::flatten(const State &state) {
   llvm::append_range(values, state.acc);
   llvm::append_range(values, state.scores);
   llvm::append_range(values, state.packed);
+  if (state.beyond)
+    values.push_back(state.beyond);
   llvm::append_range(values, state.pages);
   return values;
 }
@@ -78,8 +80,12 @@ State ForwardKernel::unflatten(ValueRange values) {
   if (c.pipelined)
     for (int64_t i = 0; i < c.getWaveKeys() / 2; ++i)
       state.scores.push_back(*next++);
-  state.packed.assign(next, next + c.earlyExps / 2);
-  state.pages.assign(next + c.earlyExps / 2, values.end());
+  int64_t early = c.earlyExps / (capsInExponent() ? c.getFragment() : 2);
+  state.packed.assign(next, next + early);
+  next += early;
+  if (capsInExponent())
+    state.beyond = *next++;
+  state.pages.assign(next, values.end());
   return state;
 }
 

@@ -12,6 +12,8 @@
 #include "ForwardKernel.h"
 #include "WaveBuilder.h"
 
+#include <functional>
+
 namespace mlir::attn {
 
 inline constexpr double log2e = 1.4426950408889634;
@@ -20,10 +22,12 @@ inline constexpr double log2e = 1.4426950408889634;
 struct State {
   Value nm;       ///< f32, minus the maximum (`exponent` tells its units)
   Values scores;  ///< f32, the tile's unscaled scores (pipelined)
-  Values packed;  ///< P of the early exponentials (pipelined)
+  Values packed;  ///< P of the early exponentials (pipelined), fragments
+                  ///< where softcap is in the exponent, else dwords
   Value earlySum; ///< f32, their sum (pipelined)
   Value sum;      ///< f32, l of the tiles before
   Values acc;     ///< O, one accumulator a block
+  Value beyond;   ///< `findBeyond` of the scores; null without a series
   Values pages;   ///< `findPages` of the next two tiles (pipelined)
 };
 
@@ -31,6 +35,24 @@ struct State {
 struct Frame {
   Value natural, log2;
 };
+
+/// What an exponent does about softcap: nothing (there is none, or scores have
+/// been through it), its series, or all of it.
+enum class Cap { None, Series, Exact };
+
+/// One step of what happens to the elements of a tile in turn: `emit(i)` comes
+/// when element i + behind makes its first step.
+struct ElementStep {
+  size_t behind;
+  std::function<void(size_t)> emit;
+};
+using ElementSteps = SmallVector<ElementStep>;
+/// Those that belong to time `at`, of n elements.
+inline void runSteps(ArrayRef<ElementStep> steps, size_t at, size_t n) {
+  for (const ElementStep &step : steps)
+    if (at >= step.behind && at - step.behind < n)
+      step.emit(at - step.behind);
+}
 
 /// P of a tile and what came out of summing it.
 struct Probabilities {
@@ -215,10 +237,25 @@ private:
   /// Are scores kept as -1 / (1 + exp(2 s / cap)), which softcap alone leaves
   /// in 16 bits? The other units are natural ones.
   bool hasCapUnits();
+  /// Is softcap alone, so that scores stay products until they are exponents?
+  bool capsInExponent() { return c.scores.capsInExponent && c.pipelined; }
   /// Does softcap have to be exact for scores far below it?
   bool isExactCap();
   /// c tanh(s / c) of products, in the units of scores.
   Values softcap(ArrayRef<Value> products);
+  /// Steps from products `x` to -1 / (1 + exp(2 s / cap)).
+  void addCapSteps(Values &x, ElementSteps &steps);
+  /// Steps from products `x` to exponents, exactly or by the series. Returns
+  /// how many elements behind the first step the exponential may stand.
+  size_t addExactExponents(Values &x, ArrayRef<Value> products, Value nm,
+                           ElementSteps &steps);
+  size_t addSeriesExponents(Values &x, ArrayRef<Value> products, Value nm,
+                            ElementSteps &steps);
+  /// Fills `series`.
+  void readSeries();
+  /// i64, the lanes that hold a product beyond the series' reach; null where
+  /// there is no series. A NaN need not be found: it stays one either way.
+  Value findBeyond(ArrayRef<Value> products);
   /// A capped score, exact also where the score is far below the cap.
   Value refineCap(Value product, Value capped);
   /// Visibility is decided after the other steps, where they turn a hidden
@@ -303,7 +340,8 @@ private:
   /// p = exp2(c s - m) of `scores`, packed, their sum on top of `sum` (null:
   /// 0). fmas are issued ahead of their exponential, readers behind it.
   std::pair<Values, Value> exponentials(ArrayRef<Value> scores, Value nm,
-                                        Value sum, bool isRepair = false);
+                                        Value sum, Cap cap = Cap::None,
+                                        bool isRepair = false);
   Values fragments(ArrayRef<Value> packed);
   /// The tile of keys that the wave's loop takes as its tile number `tile`.
   Value keyTile(Value tile);
@@ -316,7 +354,7 @@ private:
   Value needsMask(Value tile);
   Values select(ArrayRef<Value> scores, Value tile);
   Values hide(ArrayRef<Value> scores, Value tile);
-  Probabilities finish(const State &state);
+  Probabilities finish(const State &state, Cap cap = Cap::None);
   /// `nm`, or minus the greatest of `scores` if the row has a greater one.
   Value raise(Value nm, ArrayRef<Value> scores);
   /// Does P of the tile need a repair: has anyone voted, or are there hidden
@@ -365,6 +403,10 @@ private:
   void extraBarrier(Value condition);
   /// The operations that `emit` appends to the current block.
   SmallVector<Operation *> record(llvm::function_ref<void()> emit);
+  /// What `emit` makes of `used`: where softcap is in the exponent in two arms,
+  /// one of which runs. It has these types then. `used` is needed nowhere else.
+  Values inArms(Value beyond, Values used, ArrayRef<Type> results,
+                llvm::function_ref<Values(Cap, Values)> emit);
   State pipelinedTile(State state, Value tile, unsigned parity);
   /// What the groups of waves that share rows have, in all of them.
   State mergeGroups(State state);
@@ -423,11 +465,18 @@ private:
   Value scale;      ///< f32, positive: from the units of scores to log2 ones
   /// i32, the sign bits, in a dword of Q, that the scale flips (null: none)
   Value signs;
+  /// f32 (capsInExponent): offset, rest and factor of TanhSeries for products,
+  /// the factor in log2 units, and the greatest product it is good for.
+  Values series;
   Values queries;
 };
 
 /// The key of a lane's score `i` of a tile, less the first one it holds.
 int64_t getScoreKey(int64_t i);
+
+/// Is softcap alone, in 16 bits with a scale that its series can represent, or
+/// one that is not known?
+bool softcapIsInExponent(AttentionOp op);
 
 /// The scale that the op's type or attribute gives.
 double getScale(AttentionOp op);

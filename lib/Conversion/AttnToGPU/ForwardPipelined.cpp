@@ -38,6 +38,65 @@ ForwardKernel::record(llvm::function_ref<void()> emit) {
   return ops;
 }
 
+Values ForwardKernel::inArms(Value beyond, Values used, ArrayRef<Type> results,
+                             llvm::function_ref<Values(Cap, Values)> emit) {
+  if (!capsInExponent())
+    return emit(Cap::None, used);
+  // LLVM would make an if without an else of each arm of an if, one after the
+  // other, and keep what the second one needs in registers beside what the
+  // first one makes. So that is what this builds: a value that an arm uses up
+  // passes through the arm before, and its slot is free for what that makes.
+  Values slots = used;
+  SmallVector<size_t> slotOf;
+  for (Type type : results) {
+    size_t slot = 0;
+    while (slot < slots.size() &&
+           (slots[slot].getType() != type || llvm::is_contained(slotOf, slot)))
+      ++slot;
+    if (slot == slots.size())
+      slots.push_back(b.undefined(type));
+    slotOf.push_back(slot);
+  }
+  auto arm = [&](Cap cap) {
+    Values made = emit(cap, Values(ArrayRef(slots).take_front(used.size())));
+    Values after(slots.size());
+    for (auto [slot, value] : llvm::zip(slotOf, made))
+      after[slot] = value;
+    for (auto [value, before] : llvm::zip(after, slots))
+      if (!value)
+        value = b.undefinedRegister(before.getType());
+    return after;
+  };
+  slots =
+      b.branch(isNotZero(b, beyond), slots, [&] { return arm(Cap::Exact); });
+  // Pinned: else LLVM would join the two conditions.
+  Value within =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, b.pinScalar(beyond),
+                            arith::ConstantIntOp::create(b, b.getI64Type(), 0));
+  slots = b.branch(
+      within, slots, [&] { return arm(Cap::Series); },
+      /*likely=*/true);
+  Values made;
+  for (size_t slot : slotOf)
+    made.push_back(slots[slot]);
+  return made;
+}
+
+/// Takes the first n.
+static Values take(Values &values, size_t n) {
+  Values part(values.begin(), values.begin() + n);
+  values.erase(values.begin(), values.begin() + n);
+  return part;
+}
+
+/// n each.
+static SmallVector<Values> group(ArrayRef<Value> values, size_t n) {
+  SmallVector<Values> groups;
+  for (size_t i = 0; i < values.size(); i += n)
+    groups.push_back(Values(values.slice(i, n)));
+  return groups;
+}
+
 // The tile is half-way through its softmax when this starts. Four clusters,
 // memory and dot in turn; the other wave group is one cluster away.
 State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
@@ -45,6 +104,7 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   Value next = b.addi(tile, 1);
   int64_t inFlight =
       c.getStagingInstructions(false) + c.getStagingInstructions(true);
+  auto partOfK = [&](int64_t part) { return c.stepsQK * part / c.clustersQK; };
   // This wave's reads are done, and all its DMAs but the last of K and of V.
   auto landed = [&](int64_t more = 0, int64_t reads = 0) {
     b.wait(inFlight + more, reads);
@@ -59,44 +119,75 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   TileKeys keysAhead;
   if (lanesChoosePages())
     keysAhead = keysFrom(b.addi(tile, 3));
-  Values acc(c.getWaveKeys() / 32, b.zeroAcc());
-  Probabilities p;
-  SmallVector<Operation *> softmax;
-  for (int64_t part = 0; part < c.clustersQK; ++part) {
-    int64_t begin = c.stepsQK * part / c.clustersQK;
-    int64_t end = c.stepsQK * (part + 1) / c.clustersQK;
-    SmallVector<Values> fragments;
-    for (int64_t step = begin; step < end; ++step)
-      fragments.push_back(b.readK(lds(false, other), step));
+  auto readPart = [&](int64_t part) {
+    Values fragments;
+    for (int64_t step = partOfK(part); step < partOfK(part + 1); ++step)
+      llvm::append_range(fragments, b.readK(lds(false, other), step));
     if (part == 0 && c.stagesScores) {
       // Much scalar work: while K comes out of LDS.
       b.schedBarrier();
       stageScoreOperands(next);
     }
     landed(countScoreReads());
-    if (part == 0)
-      ahead = limitPages(ahead);
-    b.barrier();
-    multiplyK(fragments, begin, acc);
-    // The softmax is shared out over the clusters.
-    if (part == 0)
-      softmax = record([&] {
+    return fragments;
+  };
+  Values firstPart = readPart(0);
+  ahead = limitPages(ahead);
+  size_t early = state.packed.size(), accs = c.getWaveKeys() / 32,
+         numP = c.getWaveKeys() / (2 * c.getFragment());
+  // P first: the early fragments stay where they are.
+  Values used = state.packed;
+  llvm::append_range(used, firstPart);
+  used.append({state.sum, state.earlySum});
+  SmallVector<Type> types(numP, b.fragmentType);
+  types.append({b.f32, b.getI64Type()});
+  types.append(accs, b.accType);
+  types.append(ahead.size(), b.i32);
+  Values made = inArms(state.beyond, used, types, [&](Cap cap, Values in) {
+    State inner = state;
+    inner.packed = take(in, early);
+    Values fragments = take(in, firstPart.size());
+    inner.sum = take(in, 1).front();
+    inner.earlySum = take(in, 1).front();
+    Values acc(accs, b.zeroAcc()), pages = ahead;
+    Probabilities p;
+    SmallVector<Operation *> softmax;
+    for (int64_t part = 0; part < c.clustersQK; ++part) {
+      if (part > 0)
+        fragments = readPart(part);
+      b.barrier();
+      multiplyK(group(fragments, accs), partOfK(part), acc);
+      // The softmax is shared out over the clusters.
+      if (part == 0)
+        softmax = record([&] {
+          if (lanesChoosePages())
+            pages = choosePages(pages, keysAhead);
+          p = finish(inner, cap);
+        });
+      size_t share = softmax.size() / c.clustersQK;
+      for (Operation *op : ArrayRef(softmax).drop_front(share * part))
+        op->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+      if (part + 1 == c.clustersQK) {
+        p.fragments = b.pin(p.fragments);
+        p.sum = b.pin(p.sum).front();
+        p.vote = b.pinScalar(p.vote);
         if (lanesChoosePages())
-          ahead = choosePages(ahead, keysAhead);
-        p = finish(state);
-      });
-    size_t share = softmax.size() / c.clustersQK;
-    for (Operation *op : ArrayRef(softmax).drop_front(share * part))
-      op->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
-    if (part + 1 == c.clustersQK) {
-      p.fragments = b.pin(p.fragments);
-      p.sum = b.pin(p.sum).front();
-      p.vote = b.pinScalar(p.vote);
-      if (lanesChoosePages())
-        ahead = b.pin(ahead);
+          pages = b.pin(pages);
+      }
+      b.barrier();
     }
-    b.barrier();
-  }
+    Values result = p.fragments;
+    result.append({p.sum, p.vote});
+    llvm::append_range(result, acc);
+    llvm::append_range(result, pages);
+    return result;
+  });
+  Probabilities p;
+  p.fragments = take(made, numP);
+  p.sum = take(made, 1).front();
+  p.vote = take(made, 1).front();
+  Values acc = take(made, accs);
+  ahead = made;
 
   // Memory: K(t+3) on its way; whatever is rare; V(t) to registers. Scores that
   // are staged come last, so there K goes while V comes out of LDS (if that
@@ -124,16 +215,11 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
     llvm::append_range(result, masksLate() ? scores : hide(scores, next));
     return result;
   });
-  auto take = [&](size_t n) {
-    Values part(now.begin(), now.begin() + n);
-    now.erase(now.begin(), now.begin() + n);
-    return part;
-  };
   State result;
-  result.nm = take(1).front();
-  result.sum = take(1).front();
-  Values fragments = take(p.fragments.size());
-  Values oldAcc = take(state.acc.size());
+  result.nm = take(now, 1).front();
+  result.sum = take(now, 1).front();
+  Values fragments = take(now, p.fragments.size());
+  Values oldAcc = take(now, state.acc.size());
   result.scores = now;
   result.pages.assign(state.pages.begin() + pagesPerTile, state.pages.end());
   llvm::append_range(result.pages, ahead);
@@ -150,66 +236,99 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
     b.barrier();
     return result;
   }
-  softmax.clear();
-  ScoreInputs inputs;
   int64_t quads = now.size() / 4;
   // Of wide ones there is room for a half; the other one is read beside P V.
   bool readsBeside =
       c.stagesScores && c.scores.ldsVgprs > 16 && c.earlyExps <= 2 * quads;
-  int64_t early = readsBeside ? quads / 2 : quads;
-  int64_t steps = c.tileKV / (2 * c.getFragment());
-  for (int64_t part = 0; part < c.clustersPV; ++part) {
-    int64_t begin = steps * part / c.clustersPV;
-    int64_t end = steps * (part + 1) / c.clustersPV;
-    SmallVector<Values> raw;
-    for (int64_t step = begin; step < end; ++step)
-      raw.push_back(b.readV(lds(true, parity), step));
-    int64_t reads = 0;
-    if (part == 0) {
-      inputs = arrangeScoreOperands(scoreReads);
-      inputs.distance = keyDistance;
-      if (c.stagesScores) {
-        b.schedBarrier();
-        if (isLate)
-          stageAhead();
-        b.schedBarrier();
-        reads = readStagedScores(inputs, 0, early);
-      }
-    }
-    landed(0, reads);
-    b.barrier();
-    // Those reads would queue behind all of the memory cluster beside this.
-    if (readsBeside)
-      b.setPriority(1);
-    result.acc = multiplyV(raw, ArrayRef(fragments).slice(begin, end - begin),
-                           result.acc);
-    if (part == 0)
-      softmax = record([&] {
-        ArrayRef<Value> products = now;
-        result.scores = transform(products.take_front(4 * early), inputs);
-        if (readsBeside)
-          readStagedScores(inputs, early, quads);
-        std::tie(result.packed, result.earlySum) =
-            exponentials(ArrayRef(result.scores).take_front(c.earlyExps),
-                         result.nm, Value());
-        if (readsBeside)
-          llvm::append_range(
-              result.scores,
-              transform(products.drop_front(4 * early), inputs, 4 * early));
-      });
-    size_t share = softmax.size() / c.clustersPV;
-    for (Operation *op : ArrayRef(softmax).drop_front(share * part))
-      op->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
-    if (part + 1 == c.clustersPV) {
-      if (transformsScores())
-        result.scores = b.pin(result.scores);
-      result.packed = b.pin(result.packed);
-      result.earlySum = b.pin(result.earlySum).front();
-    }
-    if (readsBeside)
-      b.setPriority(0);
-    b.barrier();
+  int64_t firstQuads = readsBeside ? quads / 2 : quads;
+  auto partOfV = [&](int64_t part) {
+    return c.tileKV / (2 * c.getFragment()) * part / c.clustersPV;
+  };
+  auto readV = [&](int64_t part) {
+    Values raw;
+    for (int64_t step = partOfV(part); step < partOfV(part + 1); ++step)
+      llvm::append_range(raw, b.readV(lds(true, parity), step));
+    return raw;
+  };
+  Values firstV = readV(0);
+  ScoreInputs inputs = arrangeScoreOperands(scoreReads);
+  inputs.distance = keyDistance;
+  int64_t reads = 0;
+  if (c.stagesScores) {
+    b.schedBarrier();
+    if (isLate)
+      stageAhead();
+    b.schedBarrier();
+    reads = readStagedScores(inputs, 0, firstQuads);
   }
+  result.beyond = findBeyond(result.scores);
+  landed(0, reads);
+  used = result.acc;
+  llvm::append_range(used, fragments);
+  llvm::append_range(used, firstV);
+  types.assign(result.acc.size(), b.accType);
+  types.push_back(b.f32);
+  types.append(early, b.fragmentType);
+  made = inArms(result.beyond, used, types, [&](Cap cap, Values in) {
+    State inner = result;
+    inner.acc = take(in, result.acc.size());
+    Values fragments = take(in, numP), raw = in;
+    SmallVector<Operation *> softmax;
+    for (int64_t part = 0; part < c.clustersPV; ++part) {
+      if (part > 0) {
+        raw = readV(part);
+        landed();
+      }
+      b.barrier();
+      // Those reads would queue behind all of the memory cluster beside this.
+      if (readsBeside)
+        b.setPriority(1);
+      int64_t begin = partOfV(part), count = partOfV(part + 1) - begin;
+      inner.acc = multiplyV(group(raw, raw.size() / count),
+                            ArrayRef(fragments).slice(begin, count), inner.acc);
+      if (part == 0)
+        softmax = record([&] {
+          ArrayRef<Value> products = result.scores;
+          if (cap == Cap::None)
+            inner.scores =
+                transform(products.take_front(4 * firstQuads), inputs);
+          if (readsBeside)
+            readStagedScores(inputs, firstQuads, quads);
+          std::tie(inner.packed, inner.earlySum) =
+              exponentials(ArrayRef(inner.scores).take_front(c.earlyExps),
+                           inner.nm, Value(), cap);
+          if (readsBeside)
+            llvm::append_range(inner.scores,
+                               transform(products.drop_front(4 * firstQuads),
+                                         inputs, 4 * firstQuads));
+          if (cap != Cap::None)
+            inner.packed = this->fragments(inner.packed);
+        });
+      size_t share = softmax.size() / c.clustersPV;
+      for (Operation *op : ArrayRef(softmax).drop_front(share * part))
+        op->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+      if (part + 1 == c.clustersPV) {
+        if (transformsScores() && cap == Cap::None)
+          inner.scores = b.pin(inner.scores);
+        inner.packed = b.pin(inner.packed);
+        inner.earlySum = b.pin(inner.earlySum).front();
+      }
+      if (readsBeside)
+        b.setPriority(0);
+      b.barrier();
+    }
+    Values made = inner.acc;
+    made.push_back(inner.earlySum);
+    llvm::append_range(made, inner.packed);
+    if (cap == Cap::None)
+      llvm::append_range(made, inner.scores);
+    return made;
+  });
+  result.acc = take(made, result.acc.size());
+  result.earlySum = take(made, 1).front();
+  result.packed = take(made, early);
+  if (!capsInExponent())
+    result.scores = made;
   return result;
 }
 
@@ -253,6 +372,11 @@ State ForwardKernel::runPipelined() {
   if (c.earlyExps)
     std::tie(state.packed, state.earlySum) = exponentials(
         ArrayRef(state.scores).take_front(c.earlyExps), state.nm, Value());
+  if (capsInExponent()) {
+    state.packed = this->fragments(state.packed);
+    state.scores = readScores(acc);
+    state.beyond = findBeyond(state.scores);
+  }
   state.pages = pages[1];
   llvm::append_range(state.pages, pages[2]);
 
@@ -277,7 +401,8 @@ State ForwardKernel::runPipelined() {
       odd, before,
       [&]() -> Values {
         State last = state;
-        Probabilities p = finish(last);
+        Probabilities p =
+            finish(last, capsInExponent() ? Cap::Exact : Cap::None);
         p.vote = b.pinScalar(p.vote);
         b.wait(0);
         b.barrier();

@@ -16,7 +16,6 @@
 #include "attn/Conversion/OperandMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -49,15 +48,6 @@ bool ForwardKernel::hasProductUnits() {
          scale < std::ldexp(1.0, 40);
 }
 
-bool ForwardKernel::hasCapUnits() {
-  return op.getSoftcap() && !op.getBias() && !op.getAlibiSlopes() &&
-         !isExactCap();
-}
-
-bool ForwardKernel::isExactCap() {
-  return c.kind == ElementKind::F32 || op.getSoftcap()->convertToDouble() > 64;
-}
-
 int64_t mlir::attn::getScoreReadWidth(MemRefType type) {
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -68,6 +58,7 @@ int64_t mlir::attn::getScoreReadWidth(MemRefType type) {
 ScoreNeeds mlir::attn::getScoreNeeds(AttentionOp op, const ChipInfo &chip) {
   constexpr int64_t scores = 32; // a lane's of a tile
   ScoreNeeds needs;
+  needs.capsInExponent = softcapIsInExponent(op);
   if (op.getSoftcap())
     needs.clocks += 12 + 2 * chip.transcendentalClocks;
   if (op.getAlibiSlopes())
@@ -307,8 +298,12 @@ Value ForwardKernel::operandElement(const ScoreOperand &operand,
 void ForwardKernel::readScoreProblem() {
   if (!hasProductUnits()) {
     scoreScale = scale;
-    scale = b.cf(hasCapUnits() ? 2 * log2e * op.getSoftcap()->convertToDouble()
-                               : log2e);
+    scale =
+        b.cf(capsInExponent() ? 1
+             : hasCapUnits()  ? 2 * log2e * op.getSoftcap()->convertToDouble()
+                              : log2e);
+    if (capsInExponent())
+      readSeries();
   }
   bias = scoreOperand("bias");
   mask = scoreOperand("mask");
@@ -348,53 +343,6 @@ int64_t ForwardKernel::countScoreReads() const {
   for (const ScoreOperand *operand : {&bias, &mask})
     count += operand->hasKeys ? countReads(*operand) : 0;
   return count;
-}
-
-Values ForwardKernel::softcap(ArrayRef<Value> products) {
-  // tanh(y) = 1 - 2 / (1 + exp(2 y)): two transcendentals, saturates by itself,
-  // and is off by some 2e-7 of the cap, which a small score with a large cap
-  // cannot afford: that takes the series of tanh up to y^9 below 0.35.
-  double cap = op.getSoftcap()->convertToDouble();
-  Value rate = arith::MulFOp::create(b, scoreScale, b.cf(2 * log2e / cap));
-  // One step of each element in turn: cheap instructions between the
-  // transcendentals, and none right in front of its reader.
-  Values x(products);
-  auto step = [&](size_t at, size_t behind,
-                  llvm::function_ref<Value(Value, size_t)> emit) {
-    if (at >= behind && at - behind < x.size())
-      x[at - behind] = emit(x[at - behind], at - behind);
-  };
-  for (size_t i = 0; i < x.size() + 6; ++i) {
-    step(i, 0,
-         [&](Value y, size_t) { return arith::MulFOp::create(b, y, rate); });
-    step(i, 1, [&](Value y, size_t) { return b.exp2(y); });
-    step(i, 3, [&](Value y, size_t) {
-      y = arith::AddFOp::create(b, y, b.cf(1));
-      return arith::NegFOp::create(b, y);
-    });
-    step(i, 4,
-         [&](Value y, size_t) { return ROCDL::ROCDLRcp::create(b, b.f32, y); });
-    if (!hasCapUnits())
-      step(i, 6, [&](Value y, size_t element) {
-        y = b.fma(y, b.cf(2 * cap), b.cf(cap));
-        return isExactCap() ? refineCap(products[element], y) : y;
-      });
-  }
-  return x;
-}
-
-Value ForwardKernel::refineCap(Value product, Value capped) {
-  double cap = op.getSoftcap()->convertToDouble();
-  Value s = arith::MulFOp::create(b, product, scoreScale);
-  Value y = arith::MulFOp::create(b, s, b.cf(1 / cap));
-  Value y2 = arith::MulFOp::create(b, y, y);
-  Value series = b.cf(62.0 / 2835);
-  for (double k : {-17.0 / 315, 2.0 / 15, -1.0 / 3, 1.0})
-    series = b.fma(series, y2, b.cf(k));
-  Value isSmall = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, y2,
-                                        b.cf(0.35 * 0.35));
-  return arith::SelectOp::create(b, isSmall,
-                                 arith::MulFOp::create(b, s, series), capped);
 }
 
 Value ForwardKernel::distance(Value tile) {

@@ -76,16 +76,30 @@ Value ForwardKernel::rescale(Value nm, Value old) {
 
 std::pair<Values, Value> ForwardKernel::exponentials(ArrayRef<Value> scores,
                                                      Value nm, Value sum,
-                                                     bool isRepair) {
+                                                     Cap cap, bool isRepair) {
   // An exponential's reader right behind it would wait, and so would an
   // exponential right behind its fma.
-  constexpr size_t lead = 1, lag = 2;
-  Values x, p, packed;
-  Frame frame = this->frame(nm, isRepair);
+  constexpr size_t lag = 2;
+  Values x(scores), p, packed;
+  ElementSteps steps;
+  size_t lead = 1;
+  switch (cap) {
+  case Cap::None: {
+    Frame frame = this->frame(nm, isRepair);
+    steps.push_back(
+        {0, [this, &x, frame](size_t i) { x[i] = exponent(x[i], frame); }});
+    break;
+  }
+  case Cap::Exact:
+    lead = addExactExponents(x, scores, nm, steps);
+    break;
+  case Cap::Series:
+    lead = addSeriesExponents(x, scores, nm, steps);
+    break;
+  }
   size_t done = 0, n = scores.size();
   for (size_t i = 0; i < n + lead + lag; ++i) {
-    if (i < n)
-      x.push_back(exponent(scores[i], frame));
+    runSteps(steps, i, n);
     if (i >= lead && i < n + lead)
       p.push_back(b.exp2(x[i - lead]));
     if (done + 2 + lead + lag <= i + 1) {
@@ -106,18 +120,23 @@ Values ForwardKernel::fragments(ArrayRef<Value> packed) {
   return result;
 }
 
-Probabilities ForwardKernel::finish(const State &state) {
+Probabilities ForwardKernel::finish(const State &state, Cap cap) {
   ArrayRef<Value> rest = ArrayRef(state.scores).drop_front(c.earlyExps);
-  auto [packed, tileSum] = exponentials(rest, state.nm, state.earlySum);
+  auto [packed, tileSum] = exponentials(rest, state.nm, state.earlySum, cap);
   // Under a maximum that is far the sum is NaN.
   auto predicate = hasGuardedMaximum() ? arith::CmpFPredicate::UGT
                                        : arith::CmpFPredicate::OGT;
   Value over = arith::CmpFOp::create(b, predicate, tileSum,
                                      b.cf(std::ldexp(1.0, c.voteLog2)));
-  Values all(state.packed);
-  llvm::append_range(all, packed);
   Probabilities result;
-  result.fragments = fragments(all);
+  if (capsInExponent()) {
+    result.fragments = state.packed;
+    llvm::append_range(result.fragments, fragments(packed));
+  } else {
+    Values all(state.packed);
+    llvm::append_range(all, packed);
+    result.fragments = fragments(all);
+  }
   result.sum = arith::AddFOp::create(b, state.sum, tileSum);
   result.vote = ROCDL::BallotOp::create(b, b.getI64Type(), over);
   return result;
@@ -168,13 +187,16 @@ void ForwardKernel::adoptRaised(State &state, Value &sum, Values &fragments,
 void ForwardKernel::repair(State &state, Probabilities &p, Value tile,
                            Value condition) {
   adoptRaised(state, p.sum, p.fragments, condition, [&]() -> Raised {
-    Values scores = state.scores;
+    // Pinned: LLVM would take what a dot cluster may have computed, and keep it
+    // for here.
+    Values scores =
+        capsInExponent() ? softcap(b.pin(state.scores)) : state.scores;
     if (visible.hasMask && masksLate())
       scores = select(scores, tile);
     Value nm = raise(state.nm, scores);
     Value factor = rescale(nm, state.nm);
     auto [packed, tileSum] =
-        exponentials(scores, nm, Value(), /*isRepair=*/true);
+        exponentials(scores, nm, Value(), Cap::None, /*isRepair=*/true);
     Value sum = b.fma(state.sum, factor, tileSum);
     return {nm, sum, fragments(packed), factor};
   });

@@ -340,7 +340,10 @@ static llvm::Error choosePacing(KernelConfig &config,
   }
 
   // The transform is beside P V, as are the early exponentials.
-  if (config.scores.clocks > 0) {
+  if (config.scores.capsInExponent) {
+    // Whole fragments of P, which its arms hand on.
+    config.earlyExps = llvm::alignTo(elements / 2, config.getFragment());
+  } else if (config.scores.clocks > 0) {
     double each = 8 + config.chip->transcendentalClocks +
                   config.chip->getPackClocks(config.kind) / 2.0;
     double beside = double(elements) * config.scores.clocks;
@@ -391,6 +394,11 @@ static llvm::Error choosePacing(KernelConfig &config,
       (config.earlyExps < 2 || config.earlyExps > elements - 2 ||
        config.earlyExps % 2))
     return refuse("early_exps", "even and in 2.." + llvm::Twine(elements - 2),
+                  config.earlyExps);
+  if (config.scores.capsInExponent && config.earlyExps % config.getFragment())
+    return refuse("early_exps",
+                  "a multiple of " + llvm::Twine(config.getFragment()) +
+                      " with softcap alone",
                   config.earlyExps);
   if (config.getVGPREstimate() > maxEstimate)
     return llvm::createStringError(

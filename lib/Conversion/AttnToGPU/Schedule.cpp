@@ -34,7 +34,8 @@ static double getClocks(Operation *op, const ChipInfo &chip) {
       .Case<math::FmaOp, arith::AddFOp, arith::SubFOp, arith::MulFOp>(
           [&](Operation *op) {
             auto vector = dyn_cast<VectorType>(op->getResult(0).getType());
-            return 4 * (vector ? vector.getNumElements() : 1);
+            // Two are one packed instruction.
+            return vector ? 2 * llvm::alignTo(vector.getNumElements(), 2) : 4;
           })
       .Case<arith::CmpFOp, arith::CmpIOp, arith::SelectOp, arith::SIToFPOp>(
           [](auto) { return 4; })
@@ -53,6 +54,14 @@ static double getClocks(Operation *op, const ChipInfo &chip) {
         return op.getIntrin() == "llvm.amdgcn.perm" ? 4 : 0;
       })
       .Default([](Operation *) { return 0; });
+}
+
+/// Becomes v_pk_*_f32?
+static bool isPackedF32(Operation *op) {
+  if (!isa<math::FmaOp, arith::AddFOp, arith::MulFOp>(op))
+    return false;
+  auto vector = dyn_cast<VectorType>(op->getResult(0).getType());
+  return vector && vector.getNumElements() == 2;
 }
 
 /// May the op be moved between others that compute?
@@ -146,7 +155,8 @@ bool Weaver::run() {
   for (double clocks : ArrayRef(preparation).drop_front())
     total += clocks;
   for (Operation *op : vectorWork)
-    total += clocks(op);
+    if (chip.packedF32Hides || !isPackedF32(op))
+      total += clocks(op);
   double cap = chip.mfmaShadowClocks;
   // Even shares; where everything together does not fit the shadows, a little
   // more behind each MFMA and the rest behind the last.
@@ -154,10 +164,43 @@ bool Weaver::run() {
   if (total > cap * (n - 1))
     target = std::max(target, (total - 8) / (n - 0.5));
 
+  // Where packed f32 does not hide, it stands right in front of the next MFMA,
+  // evenly shared out too.
+  bool defers = !chip.packedF32Hides;
+  double packedTotal = 0;
+  if (defers)
+    for (Operation *op : vectorWork)
+      packedTotal += isPackedF32(op) ? clocks(op) : 0;
+  // All in time for their exponentials.
+  constexpr size_t behindPacked = 4;
+  double packedShare =
+      packedTotal / double(n > behindPacked + 1 ? n - 1 - behindPacked : 1);
+  double packedCredit = 0;
+
   for (Operation *op : windows.front())
     emit(op);
   fence();
-  size_t next = 0;
+  DenseSet<Operation *> pending(vectorWork.begin(), vectorWork.end());
+  auto isReady = [&](Operation *op) {
+    return llvm::none_of(op->getOperands(), [&](Value operand) {
+      return pending.contains(operand.getDefiningOp());
+    });
+  };
+  // With what it needs, but for that which takes clocks.
+  std::function<bool(Operation *)> isNearlyReady = [&](Operation *op) {
+    return llvm::none_of(op->getOperands(), [&](Value operand) {
+      Operation *def = operand.getDefiningOp();
+      return pending.contains(def) && (clocks(def) > 0 || !isNearlyReady(def));
+    });
+  };
+  std::function<void(Operation *)> place = [&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (Operation *def = operand.getDefiningOp())
+        if (pending.contains(def))
+          place(def);
+    emit(op);
+    pending.erase(op);
+  };
   double credit = 0;
   for (size_t k = 1; k < n; ++k) {
     for (Operation *op : ArrayRef(windows[k]).drop_back())
@@ -166,19 +209,35 @@ bool Weaver::run() {
     double room = std::max(cap, target) - preparation[k];
     if (k == n - 1)
       credit = room; // nothing but the last MFMA stands before the barrier
-    while (next < vectorWork.size() &&
-           clocks(vectorWork[next]) <= std::min(credit, room) + 1e-6) {
-      double spent = clocks(vectorWork[next]);
+    packedCredit += packedShare;
+    for (Operation *op : vectorWork) {
+      if (!pending.contains(op) || !isReady(op) || (defers && isPackedF32(op)))
+        continue;
+      double spent = clocks(op);
+      if (spent > std::min(credit, room) + 1e-6)
+        break;
       credit -= spent;
       room -= spent;
-      emit(vectorWork[next++]);
+      place(op);
+    }
+    if (defers && packedTotal > 0) {
+      fence();
+      for (Operation *op : vectorWork) {
+        if (!pending.contains(op) || !isPackedF32(op) || !isNearlyReady(op))
+          continue;
+        if (clocks(op) > packedCredit + 1e-6)
+          break;
+        packedCredit -= clocks(op);
+        place(op);
+      }
     }
     fence();
     emit(windows[k].back());
     fence();
   }
-  while (next < vectorWork.size())
-    emit(vectorWork[next++]);
+  for (Operation *op : vectorWork)
+    if (pending.contains(op))
+      place(op);
   return true;
 }
 

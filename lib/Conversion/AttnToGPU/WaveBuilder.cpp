@@ -695,3 +695,11 @@ Values WaveBuilder::branch(Value condition, ValueRange values,
   }
   return op.getResults();
 }
+
+Value WaveBuilder::undefined(Type type) {
+  return LLVM::UndefOp::create(*this, type);
+}
+
+Value WaveBuilder::undefinedRegister(Type type) {
+  return inlineAsm(*this, type, {}, "=v")->getResult(0);
+}

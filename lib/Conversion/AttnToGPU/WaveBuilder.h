@@ -160,6 +160,10 @@ public:
   /// if (condition) values = then(); rare unless `likely`.
   Values branch(Value condition, ValueRange values,
                 llvm::function_ref<Values()> then, bool likely = false);
+  /// Any value; LLVM may choose another one for each use.
+  Value undefined(Type type);
+  /// Whatever vector registers hold that LLVM must set aside from here on.
+  Value undefinedRegister(Type type);
 
 private:
   LinearLayout inGroup(LinearLayout layout, bool isV) const;

@@ -120,6 +120,8 @@ FEATURES = (
     score("f32 bias", 1.25, "bias", "memref<2048x2048xf32>"),
     score("boolean mask", None, "mask", "memref<2048x2048xi8>"),
     score("softcap", 1.15, options="softcap = 30.0"),
+    # Scores of N(0, 11^2), so that every tile has some beyond a quarter of the cap.
+    score("softcap of large scores", None, options="softcap = 30.0, scale = 1.0"),
     score(
         "ALiBi, slope 2^-8",
         1.15,
