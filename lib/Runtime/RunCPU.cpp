@@ -167,6 +167,8 @@ Error runOnCPU(StringRef path, StringRef entry, const Bindings &bindings,
       args.emplace_back(*bits);
       continue;
     }
+    if (file && info.shape.empty())
+      file->makeScalar();
     if (file)
       if (Error error = checkFile(info.name, *file, info.dtype, info.shape))
         return error;

@@ -120,14 +120,11 @@ Error KernelRun::readFile(FileBuffer &buffer, StringRef path) {
   SmallVector<int64_t> shape;
   for (const manifest::SizeExpr &size : described.shape)
     shape.push_back(size.getConstant().value_or(-1));
-  // As everywhere, a scalar may come as an array of one element.
-  bool isScalar = shape.empty() && file->getShape() == ArrayRef<int64_t>(1);
-  if (Error error = checkFile(described.name, *file, described.dtype,
-                              isScalar ? ArrayRef<int64_t>(1) : shape))
+  if (shape.empty())
+    file->makeScalar();
+  if (Error error = checkFile(described.name, *file, described.dtype, shape))
     return error;
-  if (!isScalar)
-    buffer.operand.shape.assign(file->getShape().begin(),
-                                file->getShape().end());
+  buffer.operand.shape.assign(file->getShape().begin(), file->getShape().end());
   if (file->getNumElements() == 1) {
     uint64_t bits = 0;
     SmallVector<int64_t> strides(file->getShape().size(), 1);

@@ -98,6 +98,8 @@ Error TimedDevice::openFiles(const FileMap &inputs) {
     SmallVector<int64_t> shape;
     for (const SizeExpr &size : buffer.shape)
       shape.push_back(size.getConstant().value_or(-1));
+    if (shape.empty())
+      file->makeScalar();
     if (Error error = checkFile(buffer.name, *file, buffer.dtype, shape))
       return error;
     if (!shape.empty())

@@ -149,7 +149,11 @@ LogicalResult ManifestBuilder::checkHost() {
     if (op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() &&
         !isa<MemoryEffectOpInterface>(op))
       return WalkResult::advance();
-    op->emitOpError("runs on the host, but a manifest can only launch kernels");
+    InFlightDiagnostic diag = op->emitOpError(
+        "runs on the host, but a manifest can only launch kernels");
+    if (isa<memref::LoadOp>(op))
+      diag << "; pass what it loads (an offset, a size or a number) as an "
+              "argument of the function";
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

@@ -50,6 +50,11 @@ static Error checkLengths(StringRef buffer, ArrayRef<int64_t> lengths,
 
 static Error checkStarts(StringRef buffer, ArrayRef<int64_t> starts,
                          int64_t limit, int64_t longest) {
+  if (starts.empty())
+    return createStringError(
+        formatv("buffer '{0}': expects one number more than sequences, but got "
+                "none",
+                buffer));
   int64_t least = 0, most = 0;
   for (auto [i, start] : enumerate(starts)) {
     if (start < least || start > most) {

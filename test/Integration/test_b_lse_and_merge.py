@@ -1,10 +1,12 @@
 """Group B: the meaning and place of the LSE, merging, heads."""
 
+import subprocess
+
 import attn_reference
 import compare
 import numpy as np
 import pytest
-from attn_program import Merge, Problem, View, assert_matches, run, run_all
+from attn_program import Merge, Problem, View, assert_matches, run, run_all, tool
 from cases import INF, LN, check, first, heads, spread
 from test_a_empty_rows import counting
 
@@ -193,6 +195,28 @@ def test_merge_of_any_shape_and_type(device, kind):
 
 
 @pytest.mark.needs("merge")
+def test_merge_of_one_row(device, tmp_path):
+    """An LSE of rank 0 may come as a file of one element."""
+    row, lse = "memref<64xf32>", "memref<f32>"
+    (tmp_path / "row.mlir").write_text(f"""
+func.func @row(%a: {row} {{attn.name = "a"}}, %x: {lse} {{attn.name = "x"}},
+               %b: {row} {{attn.name = "b"}}, %y: {lse} {{attn.name = "y"}},
+               %o: {row} {{attn.name = "o"}}, %l: {lse} {{attn.name = "l"}}) {{
+  attn.merge_states (%a, %x : {row}, {lse}), (%b, %y : {row}, {lse}) outs(%o, %l : {row}, {lse})
+  return
+}}""")
+    arrays = {"a": np.full(64, 2), "x": LN([3]), "b": np.full(64, 6), "y": LN(1)}
+    command = [tool("attn-run"), "row.mlir", *device.arguments]
+    for name, x in arrays.items():
+        np.save(tmp_path / name, np.asarray(x, F32))
+        command += ["--in", f"{name}={name}.npy"]
+    command += ["--out", "o=o.npy", "--out", "l=l.npy"]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    compare.assert_close(np.load(tmp_path / "o.npy"), np.full(64, 3.0), atol=1e-6)
+    compare.assert_close(np.load(tmp_path / "l.npy"), np.array(LN(4)), atol=1e-6)
+
+
+@pytest.mark.needs("merge")
 def test_merge_in_place(device, kind):
     states = random_states((2, 3, 5, 40), (0, 1, 2), 3, kind)
     wide = random_states((4, 600), (0,), 2, kind)
@@ -228,6 +252,32 @@ def test_B5_states_of_unused_splits(device, kind):
     check(result, rows, np.where(used, LN(4), -INF)[:, None, None, None], exact=True)
     begin, end = np.array([(0, 36), (36, 72), (72, 108), (108, 130)]).T[..., None, None, None]
     check(ragged, (begin + end - 1) / 2, LN(end - begin), exact=True)
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("kv_split")
+def test_B5_state_of_one_split(device, kind, tmp_path):
+    np.save(tmp_path / "x", np.zeros((1, 1, 16, 64), compare.dtype(kind)))
+    np.save(tmp_path / "v", heads(spread(np.arange(16), kind)))
+    array = "memref<1x1x16x64xf16>"
+    for split in range(3):
+        (tmp_path / "one.mlir").write_text(f"""
+func.func @one(%x: {array} {{attn.name = "x"}}, %v: {array} {{attn.name = "v"}},
+               %o: {array} {{attn.name = "o"}}, %l: memref<1x1x16xf32> {{attn.name = "l"}}) {{
+  %s = arith.constant {split} : index
+  attn.attention ins(%x, %x, %v : {array}, {array}, {array}) kv_split(%s : index)
+      outs(%o, %l : {array}, memref<1x1x16xf32>) {{num_kv_splits = 3}}
+  return
+}}""")
+        command = [tool("attn-run"), "one.mlir", *device.arguments, "--in", "x=x.npy", "--in", "v=v.npy"]
+        command += ["--out", "o=o.npy", "--out", "l=l.npy"]
+        subprocess.run(command, check=True, cwd=tmp_path)
+        begin, end = min(8 * split, 16), min(8 * split + 8, 16)
+        with np.errstate(divide="ignore"):
+            expected = np.full((1, 1, 16), LN(end - begin), np.float32)
+        compare.assert_close(np.load(tmp_path / "l.npy"), expected, atol=1e-6)
+        mean = np.full((1, 1, 16, 64), (begin + end - 1) / 2 if end > begin else 0)
+        compare.assert_close(np.load(tmp_path / "o.npy"), mean, atol=0)
 
 
 @pytest.mark.needs("split_kv", "causal")

@@ -59,6 +59,7 @@ def test_snippets_run(path, tmp_path):
 def run_page(path, folder, **environment):
     """Runs a page's fences in a folder."""
     (folder / "build").symlink_to(BUILD)
+    (folder / ".venv").symlink_to(sys.prefix)
     for name in ("examples", "include"):
         (folder / name).symlink_to(ROOT / name)
     printed = ""
@@ -95,7 +96,7 @@ def run_commands(text, folder, environment):
             cwd=folder,
             capture_output=True,
             text=True,
-            env={"PATH": f"{sys.prefix}/bin:/usr/bin:/bin", "HOME": str(folder), **environment},
+            env={"PATH": "/usr/bin:/bin", "HOME": str(folder), **environment},
         )
         assert done.returncode == 0, f"{commands}\n{done.stdout[-2000:]}\n{done.stderr}"
         if expected is not None:
@@ -105,6 +106,14 @@ def run_commands(text, folder, environment):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("path", PAGES, ids=NAMES)
+def test_filters_choose_tests(path):
+    for name, chosen in re.findall(r"build/(unittests/\S+) --gtest_filter='(.*)'", path.read_text()):
+        command = [BUILD / name, f"--gtest_filter={chosen}", "--gtest_list_tests"]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        assert done.stdout.strip(), f"{chosen} is no test of {name}"
+
+
 def test_demo_shows_right_results():
     command = [sys.executable, ROOT / "utils" / "demo.py"]
     done = subprocess.run(command, check=False, capture_output=True, text=True)

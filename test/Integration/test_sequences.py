@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from attn_program import Problem, Strided, View, assert_matches, run, run_all
 
+from cases import unique
 from devices import Device
 from launches import Program
 from random_problems import _distinct as distinct
@@ -237,3 +238,30 @@ def test_one_length_for_all_is_a_scalar(device, kind):
     problem = Problem(q, k, v, {"seqlens_q": 257, "seqlens_kv": 33, "causal": True})
     lengths = {"seqlens_q": [257] * 2, "seqlens_kv": [33] * 2}
     assert_matches(run(problem, device), problem, **lengths)
+
+
+@pytest.mark.smoke
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("thd")
+def test_rows_behind_the_last_packed_sequence_are_left_alone(device, kind):
+    def problem(starts, lse_layout):
+        return Problem(
+            unique((10, 4, 64), kind, 1),
+            unique((12, 2, 64), kind, 2),
+            unique((12, 2, 64), kind, 3),
+            {
+                "layout": "thd",
+                "lse_layout": lse_layout,
+                "cu_seqlens_q": np.array(starts, np.int32),
+                "cu_seqlens_kv": np.array(starts, np.int32),
+            },
+        )
+
+    ends = [problem([0, 3, 8], "hs_packed"), problem([0, 3, 8], "sh_packed"), problem([0], "hs_packed")]
+    by_head, by_row, none = run_all(ends, device)
+    # They are NaN before the launch.
+    for result, lse in ((by_head, by_head.lse.T), (by_row, by_row.lse)):
+        for x in (result.out, lse):
+            assert np.isfinite(x[:8].astype(np.float64)).all()
+            assert np.isnan(x[8:].astype(np.float64)).all()
+    assert np.isnan(none.out.astype(np.float64)).all() and np.isnan(none.lse).all()

@@ -75,7 +75,7 @@ func.func @f(%q: memref<1x1x8x64xf16>, %k: memref<1x1x20x64xf16>, %o: memref<1x1
 }
 
 //--- sum.mlir
-// SUM: error: 'memref.load' op runs on the host, but a manifest can only launch kernels
+// SUM: error: 'memref.load' op runs on the host, but a manifest can only launch kernels; pass what it loads (an offset, a size or a number) as an argument of the function
 func.func @f(%q: memref<1x1x8x64xf16>, %k: memref<1x1x20x64xf16>, %o: memref<1x1x8x64xf16>, %keys: memref<1xi32>) {
   %c0 = arith.constant 0 : index
   %n = memref.load %keys[%c0] : memref<1xi32>

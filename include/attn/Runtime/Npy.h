@@ -55,6 +55,11 @@ public:
   llvm::ArrayRef<int64_t> getShape() const { return shape; }
   bool isFortranOrder() const { return fortranOrder; }
   int64_t getNumElements() const;
+  /// A scalar may be given as an array of one element: makes that one a scalar.
+  void makeScalar() {
+    if (shape.size() == 1 && shape[0] == 1)
+      shape.clear();
+  }
 
   /// Writes all elements as `dtype` to `base`, element (i, j, ...) at
   /// `base + (i * strides[0] + j * strides[1] + ...) * width`. The file has to

@@ -163,7 +163,7 @@ func.func @f(%q: tensor<1x4x6x8xi8>, %k: tensor<1x2x10x8xi8>, %v: tensor<1x2x10x
 
 // C2: a bias is f16, bf16, f32 or f64
 func.func @f(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x10x8xf32>, %v: tensor<1x2x10x8xf32>, %o: tensor<1x4x6x8xf32>, %x: tensor<6x10xi32>) {
-  // expected-error @+1 {{operand #3 must be ranked tensor or strided memref of f16, bf16, f32 or f64}}
+  // expected-error @+1 {{operand #3 must be bias, ranked tensor or strided memref of f16, bf16, f32 or f64}}
   %0 = attn.attention ins(%q, %k, %v : tensor<1x4x6x8xf32>, tensor<1x2x10x8xf32>, tensor<1x2x10x8xf32>)
       bias(%x : tensor<6x10xi32>)
       outs(%o : tensor<1x4x6x8xf32>)
@@ -174,7 +174,7 @@ func.func @f(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x10x8xf32>, %v: tensor<1x2x1
 
 // C2: a mask is i1 or i8
 func.func @f(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x10x8xf32>, %v: tensor<1x2x10x8xf32>, %o: tensor<1x4x6x8xf32>, %x: tensor<6x10xf32>) {
-  // expected-error @+1 {{operand #3 must be ranked tensor or strided memref of i1 or i8}}
+  // expected-error @+1 {{operand #3 must be mask, ranked tensor or strided memref of i1 or i8}}
   %0 = attn.attention ins(%q, %k, %v : tensor<1x4x6x8xf32>, tensor<1x2x10x8xf32>, tensor<1x2x10x8xf32>)
       mask(%x : tensor<6x10xf32>)
       outs(%o : tensor<1x4x6x8xf32>)
@@ -642,7 +642,7 @@ func.func @f(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x10x8xf32>, %v: tensor<1x2x1
 
 // C15: the operand is f32
 func.func @f(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x10x8xf32>, %v: tensor<1x2x10x8xf32>, %o: tensor<1x4x6x8xf32>, %x: f64) {
-  // expected-error @+1 {{must be 32-bit float, but got 'f64'}}
+  // expected-error @+1 {{must be scale_value, 32-bit float, but got 'f64'}}
   %0 = attn.attention ins(%q, %k, %v : tensor<1x4x6x8xf32>, tensor<1x2x10x8xf32>, tensor<1x2x10x8xf32>)
       scale_value(%x : f64)
       outs(%o : tensor<1x4x6x8xf32>)
@@ -836,7 +836,7 @@ func.func @f(%q: tensor<?x4x6x8xf32>, %k: tensor<?x2x10x8xf32>, %v: tensor<?x2x1
 
 // C20: element type
 func.func @f(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x10x8xf32>, %v: tensor<1x2x10x8xf32>, %o: tensor<1x4x6x8xf32>, %x: tensor<1xi64>) {
-  // expected-error @+1 {{must be index, i32, i64, or a [B] tensor or memref of i32, but got 'tensor<1xi64>'}}
+  // expected-error @+1 {{must be seqlens_q, index, i32, i64, or a [B] tensor or memref of i32, but got 'tensor<1xi64>'}}
   %0 = attn.attention ins(%q, %k, %v : tensor<1x4x6x8xf32>, tensor<1x2x10x8xf32>, tensor<1x2x10x8xf32>)
       seqlens_q(%x : tensor<1xi64>)
       outs(%o : tensor<1x4x6x8xf32>)
@@ -847,7 +847,7 @@ func.func @f(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x10x8xf32>, %v: tensor<1x2x1
 
 // C20: a scalar i16
 func.func @f(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x10x8xf32>, %v: tensor<1x2x10x8xf32>, %o: tensor<1x4x6x8xf32>, %x: i16) {
-  // expected-error @+1 {{must be index, i32, i64, or a [B] tensor or memref of i32, but got 'i16'}}
+  // expected-error @+1 {{must be seqlens_kv, index, i32, i64, or a [B] tensor or memref of i32, but got 'i16'}}
   %0 = attn.attention ins(%q, %k, %v : tensor<1x4x6x8xf32>, tensor<1x2x10x8xf32>, tensor<1x2x10x8xf32>)
       seqlens_kv(%x : i16)
       outs(%o : tensor<1x4x6x8xf32>)
@@ -858,7 +858,7 @@ func.func @f(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x10x8xf32>, %v: tensor<1x2x1
 
 // C20: a scalar f32
 func.func @f(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x10x8xf32>, %v: tensor<1x2x10x8xf32>, %o: tensor<1x4x6x8xf32>, %x: f32) {
-  // expected-error @+1 {{must be index, i32, i64, or a [B] tensor or memref of i32, but got 'f32'}}
+  // expected-error @+1 {{must be seqlens_kv, index, i32, i64, or a [B] tensor or memref of i32, but got 'f32'}}
   %0 = attn.attention ins(%q, %k, %v : tensor<1x4x6x8xf32>, tensor<1x2x10x8xf32>, tensor<1x2x10x8xf32>)
       seqlens_kv(%x : f32)
       outs(%o : tensor<1x4x6x8xf32>)
@@ -869,7 +869,7 @@ func.func @f(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x10x8xf32>, %v: tensor<1x2x1
 
 // C20: a scalar ui32
 func.func @f(%q: tensor<1x4x6x8xf32>, %k: tensor<1x2x10x8xf32>, %v: tensor<1x2x10x8xf32>, %o: tensor<1x4x6x8xf32>, %x: ui32) {
-  // expected-error @+1 {{must be index, i32, i64, or a [B] tensor or memref of i32, but got 'ui32'}}
+  // expected-error @+1 {{must be seqlens_kv, index, i32, i64, or a [B] tensor or memref of i32, but got 'ui32'}}
   %0 = attn.attention ins(%q, %k, %v : tensor<1x4x6x8xf32>, tensor<1x2x10x8xf32>, tensor<1x2x10x8xf32>)
       seqlens_kv(%x : ui32)
       outs(%o : tensor<1x4x6x8xf32>)

@@ -256,12 +256,15 @@ AttentionOp SequenceLoop::build() {
       rewriter, loc, x - 1,
       {getMixedSize(rewriter, loc, op.getCuSeqlensQ(), 0)});
 
-  // Rows of no sequence keep what is filled in here.
-  SmallVector<Value> destinations = {
-      fillWith(rewriter, loc, op.getOutputInit(), 0.0)};
-  if (op.hasLse())
-    destinations.push_back(fillWith(rewriter, loc, op.getLseInit(),
-                                    -std::numeric_limits<double>::infinity()));
+  // Rows of no sequence are left as they are; those of padding are neutral.
+  SmallVector<Value> destinations = {op.getOutputInit()};
+  if (op.hasLse()) {
+    Value lse = op.getLseInit();
+    if (op.getLseLayoutOrDefault() == LseLayout::bhs_padded)
+      lse = fillWith(rewriter, loc, lse,
+                     -std::numeric_limits<double>::infinity());
+    destinations.push_back(lse);
+  }
 
   auto loop = scf::ForallOp::create(
       rewriter, loc, ArrayRef<OpFoldResult>{sequences},

@@ -43,6 +43,10 @@ def Attn_PerBatch
     : AnyTypeOf<[Index, I32, I64, RankedTensorOf<[I32]>, StridedMemRefOf<[I32]>],
                 "index, i32, i64, or a [B] tensor or memref of i32">;
 
+// An optional operand, which messages call by its name.
+class Attn_Named<string name, Type type>
+    : Optional<Type<type.predicate, name # ", " # type.summary, type.cppType>>;
+
 // An i64 option, signed as its value is.
 def Attn_IntAttr
     : TypedSignlessIntegerAttrBase<I64, "int64_t", "64-bit signless integer attribute">;
@@ -201,19 +205,19 @@ def Attn_AttentionOp : Attn_Op<"attention", [
 
   let arguments = !con((ins
     Attn_Input:$query, Attn_Input:$key, Attn_Input:$value,
-    Optional<Attn_Float>:$bias,
-    Optional<Attn_Mask>:$mask,
-    Optional<Attn_F32>:$alibi_slopes,
-    Optional<Attn_F32>:$sink,
-    Optional<Attn_PerBatch>:$seqlens_q,
-    Optional<Attn_PerBatch>:$seqlens_kv,
-    Optional<Attn_I32>:$cu_seqlens_q,
-    Optional<Attn_I32>:$cu_seqlens_kv,
-    Optional<Attn_PerBatch>:$q_offset,
-    Optional<Attn_PerBatch>:$kv_offset,
-    Optional<Attn_I32>:$block_table,
-    Optional<F32>:$scale_value,
-    Optional<Index>:$kv_split,
+    Attn_Named<"bias", Attn_Float>:$bias,
+    Attn_Named<"mask", Attn_Mask>:$mask,
+    Attn_Named<"alibi_slopes", Attn_F32>:$alibi_slopes,
+    Attn_Named<"sink", Attn_F32>:$sink,
+    Attn_Named<"seqlens_q", Attn_PerBatch>:$seqlens_q,
+    Attn_Named<"seqlens_kv", Attn_PerBatch>:$seqlens_kv,
+    Attn_Named<"cu_seqlens_q", Attn_I32>:$cu_seqlens_q,
+    Attn_Named<"cu_seqlens_kv", Attn_I32>:$cu_seqlens_kv,
+    Attn_Named<"q_offset", Attn_PerBatch>:$q_offset,
+    Attn_Named<"kv_offset", Attn_PerBatch>:$kv_offset,
+    Attn_Named<"block_table", Attn_I32>:$block_table,
+    Attn_Named<"scale_value", F32>:$scale_value,
+    Attn_Named<"kv_split", Index>:$kv_split,
     Variadic<Attn_Output>:$inits,
     DefaultValuedOptionalAttr<Attn_LayoutAttr, "::mlir::attn::Layout::bhsd">:$layout,
     OptionalAttr<Attn_DiagonalAlignmentAttr>:$diagonal_alignment,
@@ -307,11 +311,11 @@ def Attn_OnlineAttentionOp : Attn_Op<"online_attention", [AttrSizedOperandSegmen
 
   let arguments = !con((ins
     Attn_Input:$query, Attn_Input:$key, Attn_Input:$value,
-    Optional<Index>:$row, Optional<Index>:$col,
-    Optional<Attn_Float>:$bias,
-    Optional<Attn_Mask>:$mask,
-    Optional<F32>:$alibi_slope,
-    Optional<F32>:$scale_value,
+    Attn_Named<"row", Index>:$row, Attn_Named<"col", Index>:$col,
+    Attn_Named<"bias", Attn_Float>:$bias,
+    Attn_Named<"mask", Attn_Mask>:$mask,
+    Attn_Named<"alibi_slope", F32>:$alibi_slope,
+    Attn_Named<"scale_value", F32>:$scale_value,
     Variadic<Attn_Float>:$inits), Attn_ScoreOptions);
   let results = (outs Variadic<AnyRankedTensor>:$results);
 
@@ -353,7 +357,7 @@ def Attn_FinalizeOp : Attn_Op<"finalize", [AttrSizedOperandSegments]> {
 
   let arguments = (ins
     Attn_Float:$acc, Attn_Float:$max, Attn_Float:$sum,
-    Optional<F32>:$sink,
+    Attn_Named<"sink", F32>:$sink,
     Variadic<Attn_Output>:$inits,
     OptionalAttr<Attn_LseBaseAttr>:$lse_base);
   let results = (outs Variadic<AnyRankedTensor>:$results);
@@ -429,7 +433,7 @@ def Attn_MergeStatesOp : Attn_Op<"merge_states", [AttrSizedOperandSegments]> {
   let arguments = (ins
     Variadic<Attn_Float>:$outputs,
     Variadic<Attn_F32>:$lses,
-    Optional<Attn_F32>:$sink,
+    Attn_Named<"sink", Attn_F32>:$sink,
     Variadic<Attn_Output>:$inits,
     DefaultValuedOptionalAttr<Attn_LayoutAttr, "::mlir::attn::Layout::bhsd">:$layout,
     DefaultValuedOptionalAttr<Attn_LseBaseAttr, "::mlir::attn::LseBase::e">:$lse_base,
