@@ -115,6 +115,8 @@ TEST(CheckLaunchTest, Contents) {
             "buffer 'lengths': expects element 0 to be 0 to 40, but got 41");
   EXPECT_EQ(check({0, -1}, {0}, {}),
             "buffer 'lengths': expects element 1 to be 0 to 40, but got -1");
+  EXPECT_EQ(check({0, 0}, {}, {}), "buffer 'starts': expects one number more "
+                                   "than sequences, but got none");
   EXPECT_EQ(check({0, 0}, {1, 5, 9}, {}),
             "buffer 'starts': expects element 0 to be 0, but got 1");
   EXPECT_EQ(check({0, 0}, {0, 5, 4}, {}),
