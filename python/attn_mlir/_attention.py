@@ -41,6 +41,8 @@ def attention(
     lse_base: str = "e",
     lse_layout: str | None = None,
     max_seqlen_q: int | None = None,
+    num_kv_splits: int = 1,
+    partial: bool = False,
     out: Any = None,
     lse: Any = None,
     chip: str | None = None,
@@ -89,6 +91,11 @@ def attention(
       lse_base: "e", or "two" for the logarithm of base two.
       lse_layout: [B, Hq, Sq] ("bhs") for "bhsd" and "bshd"; for "thd" "hs_packed" [Hq, Tq],
         "sh_packed" [Tq, Hq] or "bhs_padded" [B, Hq, max_seqlen_q].
+      num_kv_splits: so many parts of the keys are computed side by side, and merged; 0 lets the
+        compiler choose.
+      partial: whether to return the states of all splits instead of merging them: O of
+        float32 (float64 for that) and LSE with one more dim in front, of num_kv_splits, without the sink (see
+        `merge_states`). Needs return_lse and a number of splits.
       out, lse: arrays to write the results to, of any strides; they must not overlap with
         any other argument.
       device: "hip", "cpu" (this machine) or "emulator" (GPU code without a GPU, slow). By

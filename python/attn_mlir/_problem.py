@@ -23,7 +23,7 @@ LSE_LAYOUTS = {
     "bhs_padded": "B Hq max_seqlen_q",
 }
 # Sizes that a program is compiled for; it serves every other size.
-_STATIC = {"Hq", "Hk", "Hv", "D", "Dv"}
+_STATIC = {"splits", "Hq", "Hk", "Hv", "D", "Dv"}
 _LARGEST = 2**31 - 1
 _LARGEST_F32 = float(np.finfo(np.float32).max)
 _SMALLEST_F32 = float(np.finfo(np.float32).tiny)
@@ -99,10 +99,12 @@ class Problem:
         if a["sink"] is not None:
             self._add_vector("sink", a["sink"], "f32", ["Hq"])
         self._set_lse(a["return_lse"], a["lse_base"], a["lse_layout"], a["max_seqlen_q"], a["lse"])
-        self.out = self._add_output("output", a["out"], dtype, letters["out"].split())
+        parts = self._set_splits(a["num_kv_splits"], a["partial"], a["sink"])
+        dtype = "f32" if parts and dtype != "f64" else dtype
+        self.out = self._add_output("output", a["out"], dtype, parts + letters["out"].split())
         self.lse = None
         if self.has_lse:
-            self.lse = self._add_output("lse", a["lse"], "f32", self.lse_letters)
+            self.lse = self._add_output("lse", a["lse"], "f32", parts + self.lse_letters)
         if a["out"] is not None or a["lse"] is not None:
             check_own_memory(self.namespace, {"out": a["out"], "lse": a["lse"]}, self._given)
 
@@ -470,6 +472,26 @@ class Problem:
             if not 0 <= longest <= _LARGEST:
                 raise ValueError(f"max_seqlen_q: expects a number from 0, got {longest}")
             self.sizes["max_seqlen_q"] = (longest, "max_seqlen_q")
+
+    def _set_splits(self, count: Any, partial: Any, sink: Any) -> list[str]:
+        """The dims in front of O and LSE: that of the splits, if their states are wanted."""
+        count = _integer("num_kv_splits", count)
+        if not 0 <= count <= _LARGEST:
+            raise ValueError(f"num_kv_splits: expects a number from 0, got {count}")
+        if not isinstance(partial, bool):
+            raise ValueError(f"partial: expects True or False, got {partial!r}")
+        if count != 1 or partial:
+            self.options["num_kv_splits"] = count
+        if not partial:
+            return []
+        if count == 0:
+            raise ValueError("num_kv_splits: expects a number of splits with partial, got 0")
+        if not self.has_lse:
+            raise ValueError("return_lse: expects True with partial, got False")
+        if sink is not None:
+            raise ValueError("sink: expects None with partial, whose states leave it out, got one")
+        self.sizes["splits"] = (count, "num_kv_splits")
+        return ["splits"]
 
     # ------------------------------------------------------------------
     # Results

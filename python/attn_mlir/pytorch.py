@@ -57,6 +57,8 @@ def _attention(
     lse_base: str,
     lse_layout: Optional[str],
     max_seqlen_q: Optional[int],
+    num_kv_splits: int,
+    partial: bool,
     device: Optional[str],
     chip: Optional[str],
     checks: Optional[str],
@@ -89,7 +91,9 @@ def _attention_shapes(*values: Any) -> tuple[Tensor, Tensor]:
     """Shapes and types of the results."""
     a = dict(zip(_NAMES, values))
     q, v, layout = a["q"], a["v"], a["layout"]
-    out = q.new_empty((*q.shape[:-1], v.shape[-1]))
+    parts = (a["num_kv_splits"],) if a["partial"] else ()
+    wide = torch.float32 if parts and q.dtype != torch.float64 else q.dtype
+    out = q.new_empty((*parts, *q.shape[:-1], v.shape[-1]), dtype=wide)
     shape: tuple[Any, ...] = (0,)
     if a["return_lse"]:
         if layout == "bhsd":
@@ -102,7 +106,7 @@ def _attention_shapes(*values: Any) -> tuple[Tensor, Tensor]:
             shape = (a["cu_seqlens_q"].shape[0] - 1, q.shape[1], a["max_seqlen_q"])
         else:
             shape = (q.shape[1], q.shape[0])
-    return out, q.new_empty(shape, dtype=torch.float32)
+    return out, q.new_empty((*parts, *shape), dtype=torch.float32)
 
 
 # ----------------------------------------------------------------------
@@ -127,6 +131,10 @@ def _backward(ctx: Any, d_out: Tensor, d_lse: Tensor) -> tuple[Optional[Tensor],
         raise NotImplementedError(
             "attn_mlir has no gradient for packed sequences (layout 'thd') or paged keys; use "
             "padded batches (seqlens_q, seqlens_kv) to train"
+        )
+    if a["partial"]:
+        raise NotImplementedError(
+            "attn_mlir has no gradient for the states of splits; use partial=False to train"
         )
     if not a["return_lse"]:
         raise RuntimeError("attn_mlir::attention needs return_lse=True for a gradient")
@@ -259,11 +267,11 @@ def _whole(name: str, x: Any) -> Any:
 
 def _checked_option(name: str, x: Any) -> Any:
     """An argument of the type that the operator wants, whose own message has many lines."""
-    if name in ("causal", "return_lse"):
+    if name in ("causal", "return_lse", "partial"):
         if not isinstance(x, (bool, np.bool_)):
             raise ValueError(f"{name}: expects True or False, got {x!r}")
         return bool(x)
-    elif name == "sink_tokens" or name == "max_seqlen_q" and x is not None:
+    elif name in ("sink_tokens", "num_kv_splits") or name == "max_seqlen_q" and x is not None:
         return _whole(name, x)
     elif name in ("scale", "softcap"):
         if x is not None and not isinstance(x, (int, float, torch.SymInt, torch.SymFloat)):

@@ -467,3 +467,31 @@ def test_packed_sequences_fit_their_mask():
 def test_merging_errors(states, message):
     with pytest.raises(ValueError, match=message):
         attn_mlir.merge_states(states)
+
+
+@pytest.mark.parametrize("where", [{}, {"device": "emulator", "chip": "gfx950"}], ids=["cpu", "gfx950"])
+def test_states_of_all_splits(where):
+    q, k, v = inputs(d=64) if where else inputs()
+    options = {"causal": True, "num_kv_splits": 3}
+    whole, lse = attn_mlir.attention(q, k, v, causal=True, return_lse=True, **where)
+    split = attn_mlir.attention(q, k, v, return_lse=True, **options, **where)
+    outs, lses = attn_mlir.attention(q, k, v, return_lse=True, partial=True, **options, **where)
+    assert outs.shape == (3, *whole.shape) and outs.dtype == np.float32
+    assert lses.shape == (3, *lse.shape) and np.isneginf(lses[2]).any()
+    for out, one in (split, attn_mlir.merge_states(list(zip(outs, lses)))):
+        compare.assert_close(out.astype(np.float64), whole.astype(np.float64), atol=2e-3)
+        compare.assert_close(one, lse.astype(np.float64), atol=np.where(np.isfinite(lse), 1e-5, 0))
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"num_kv_splits": -1}, "num_kv_splits: expects a number from 0, got -1"),
+        ({"num_kv_splits": 0, "partial": True}, "num_kv_splits: expects a number of splits with partial"),
+        ({"partial": True, "return_lse": False}, "return_lse: expects True with partial"),
+        ({"partial": True, "sink": np.zeros(4, np.float32)}, "sink: expects None with partial"),
+    ],
+)
+def test_wrong_splits(options, message):
+    with pytest.raises(ValueError, match=message):
+        attn_mlir.attention(*inputs(), **{"return_lse": True, **options})

@@ -358,3 +358,12 @@ def test_errors_name_the_argument(changes, message):
     q, k, v = inputs()
     with pytest.raises(ValueError, match=message):
         attn_mlir.attention(**{"q": q, "k": k, "v": v, **changes})
+
+
+def test_states_of_all_splits():
+    q, k, v = (torch.randn(1, 2, n, 16) for n in (5, 33, 33))
+    whole, lse = attn_mlir.attention(q, k, v, return_lse=True)
+    outs, lses = attn_mlir.attention(q, k, v, return_lse=True, num_kv_splits=2, partial=True)
+    out, merged = attn_mlir.merge_states(list(zip(outs, lses)))
+    torch.testing.assert_close(out, whole, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(merged, lse, atol=1e-5, rtol=1e-5)
