@@ -122,6 +122,20 @@ def test_E7_small_pages_of_a_too_large_pool_are_an_error(device):
         run(far, device)
 
 
+@pytest.mark.parametrize("page", [48, 64])
+@pytest.mark.needs("paged")
+def test_pages_that_interleave(device, page):
+    # Key i of all pages lies side by side.
+    problem = paged(np.random.default_rng(6), "f16", (2, 1, 3, 64), 1, [100, 40], page)
+    apart = tuple(Strided(x, (64, 64, 64 * len(x), 1)) for x in (problem.k, problem.v))
+    mixed = Problem(problem.q, *apart, problem.options)
+    if page == 48 and device.name == "gfx950":
+        with pytest.raises(AssertionError, match="expects pages that do not interleave"):
+            run(mixed, device)
+    else:
+        assert_matches(run(mixed, device), mixed)
+
+
 @pytest.mark.kinds("f16")
 @pytest.mark.needs("paged")
 @pytest.mark.parametrize("page", [16, 48])

@@ -114,10 +114,18 @@ static LogicalResult verifyPages(AttentionOp op, const KernelConfig &config,
     auto type = cast<ShapedType>(pool.getType());
     SmallVector<int64_t> strides = getElementStrides(type);
     int64_t pages = type.getDimSize(map.batch);
-    if (strides.empty() || ShapedType::isDynamic(pages) ||
-        ShapedType::isDynamic(strides[map.batch]) ||
+    if (strides.empty() || ShapedType::isDynamic(strides[map.batch]) ||
         ShapedType::isDynamic(strides[map.seq]))
       continue; // the kernel looks
+    if (strides[map.batch] <
+        (page - 1) * strides[map.seq] + type.getShape().back())
+      return op.emitOpError("expects pages that do not interleave unless "
+                            "page_size is a multiple of ")
+             << tile << " on " << chip.name << ", but got strides of "
+             << strides[map.batch] << " elements a page and "
+             << strides[map.seq] << " a key; use such pages";
+    if (ShapedType::isDynamic(pages))
+      continue;
     uint64_t elements = llvm::SaturatingMultiplyAdd<uint64_t>(
         pages, strides[map.batch],
         llvm::SaturatingMultiply<uint64_t>(page, strides[map.seq]));

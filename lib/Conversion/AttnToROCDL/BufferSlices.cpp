@@ -124,26 +124,30 @@ Value KernelRewriter::poolResource(const Slice &slice, Value pages) {
   auto wide = [&](Value count) {
     return b.createOrFold<arith::ExtSIOp>(b.getI64Type(), count);
   };
-  // Elements from the pool's start to a row of a page.
-  auto distance = [&](Value page, Value row) {
-    return b.createOrFold<arith::AddIOp>(mul(wide(page), slice.pageStride),
-                                         mul(wide(row), slice.rowStride));
+  auto last = [&](Value count) {
+    return b.createOrFold<arith::SubIOp>(count, c32(1));
   };
-  // Larger pools would wrap: better no result than a wrong one.
+  Value page = b.createOrFold<arith::AddIOp>(
+      mul(wide(last(slice.rows)), slice.rowStride), c64(slice.columns));
+  Value elements = b.createOrFold<arith::AddIOp>(
+      mul(wide(last(pages)), slice.pageStride), page);
+  // Larger pools would wrap, and the page behind the last one, which stands for
+  // none, would lie inside of pages that interleave: better no result than a
+  // wrong one.
+  Value most =
+      b.createOrFold<arith::AddIOp>(mul(wide(pages), slice.pageStride),
+                                    mul(wide(slice.rows), slice.rowStride));
   Value isTooLarge = b.createOrFold<arith::CmpIOp>(
-      arith::CmpIPredicate::ugt,
-      mul(distance(pages, slice.rows), c64(slice.bytes)), c64(outOfPool));
-  if (!matchPattern(isTooLarge, m_Constant())) {
-    auto guard = scf::IfOp::create(b, isTooLarge, /*withElseRegion=*/false);
+      arith::CmpIPredicate::ugt, mul(most, c64(slice.bytes)), c64(outOfPool));
+  Value interleaves = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::ult,
+                                                    slice.pageStride, page);
+  Value isWrong = b.createOrFold<arith::OrIOp>(isTooLarge, interleaves);
+  if (!matchPattern(isWrong, m_Zero())) {
+    auto guard = scf::IfOp::create(b, isWrong, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard insertion(b);
     b.setInsertionPointToStart(guard.thenBlock());
     LLVM::Trap::create(b);
   }
-  auto last = [&](Value count) {
-    return b.createOrFold<arith::SubIOp>(count, c32(1));
-  };
-  Value elements = distance(last(pages), last(slice.rows));
-  elements = b.createOrFold<arith::AddIOp>(elements, c64(slice.columns));
   Value bytes = mul(elements, c64(slice.bytes));
   bytes = b.createOrFold<arith::MinUIOp>(bytes, c64(outOfPool));
   return makeResource(slice.base, bytes);
