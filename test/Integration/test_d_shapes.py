@@ -116,15 +116,19 @@ def test_D6_upper_half_of_the_head(device, kind):
 @pytest.mark.needs("gqa")
 def test_D8_one_query_row(device, kind, d):
     shapes = [(b, hk) for b in (1, 3) for hk in (8, 2, 1)]
-    problems = []
+    problems, expected = [], []
     for b, hk in shapes:
-        score = np.arange(b)[:, None, None] + np.arange(8)[None, :, None] / 8
-        k = first(np.ones((b, hk, 512)), kind, d)
-        v = spread(np.broadcast_to(np.arange(512) % 2, (b, hk, 512)), kind, d)
-        problems.append(Problem(first(score, kind, d), k, v, {"scale": 1.0}))
-    for (b, hk), result in zip(shapes, run_all(problems, device)):
-        score = np.arange(b)[:, None, None] + np.arange(8)[None, :, None] / 8
-        check(result, 0.5, score + LN(512), exact=True, what=f"B={b} Hk={hk}: ")
+        # K and V tell batches and heads apart.
+        number = np.arange(b * hk).reshape(b, hk, 1)
+        factor = 1 + number / 8
+        k = first(np.broadcast_to(factor, (b, hk, 512)), kind, d)
+        v = spread(number + np.arange(512) % 2, kind, d)
+        query = np.arange(b)[:, None, None] + np.arange(8)[None, :, None] / 8
+        problems.append(Problem(first(query, kind, d), k, v, {"scale": 1.0}))
+        groups = [x.repeat(8 // hk, axis=1) for x in (number, factor)]
+        expected.append((groups[0] + 0.5, query * groups[1] + LN(512)))
+    for (b, hk), result, (out, lse) in zip(shapes, run_all(problems, device), expected):
+        check(result, out, lse, exact=True, what=f"B={b} Hk={hk}: ")
 
 
 @pytest.mark.kinds("f16", "bf16")

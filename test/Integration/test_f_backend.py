@@ -68,7 +68,8 @@ def test_NaN_in_a_value_reaches_only_rows_that_see_it(device, kind):
 
 
 SHAPES = {
-    "f32 1x1024x128": ("f32", 1, 1, 128, 128, 128),
+    # 1 x 1024 x 128 there; shorter, since here it also runs on the emulators.
+    "f32 1x128x128": ("f32", 1, 1, 128, 128, 128),
     "decode": ("f16", 4, 1, 1, 300, 64),
     "one by one": ("f16", 1, 1, 1, 1, 64),
     "D=256": ("bf16", 2, 1, 16, 128, 256),
