@@ -303,9 +303,15 @@ SizeExpr InterfaceBuilder::getSize(Place place) const {
     if (int64_t size = infos[it->first]->shape[it->second];
         !ShapedType::isDynamic(size))
       return size;
-  for (auto [more, less] : oneMore)
+  for (auto [more, less] : oneMore) {
     if (equal.isEquivalent(more, place))
       return SizeExpr::add(getSize(less), 1);
+    if (equal.isEquivalent(less, place))
+      for (auto it = equal.findLeader(more); it != equal.member_end(); ++it)
+        if (int64_t size = infos[it->first]->shape[it->second];
+            !ShapedType::isDynamic(size))
+          return size - 1;
+  }
   Place first = place;
   for (auto it = equal.findLeader(place); it != equal.member_end(); ++it)
     first = std::min(first, *it);

@@ -82,10 +82,10 @@ def attention(
         sequence of a padded batch. Rows beyond get O = 0 and LSE = -inf.
       cu_seqlens_q, cu_seqlens_kv: [B + 1] for "thd": where each sequence begins, and the
         end of the last. Rows behind it are left out (O = 0, LSE = -inf, unless `out` is
-        given).
+        given). With block_table cu_seqlens_q alone.
       q_offset, kv_offset: a number or [B]: the position of the first row and key.
       block_table: [B, pages]: k and v are pools of pages ([pages, Hk, page, D] for "bhsd",
-        [pages, page, Hk, D] for "bshd"); needs seqlens_kv.
+        else [pages, page, Hk, D]); needs seqlens_kv, also for "thd".
       layout: "bhsd", "bshd" or "thd".
       return_lse: whether to return the LSE too. It does not change a bit of O.
       lse_base: "e", or "two" for the logarithm of base two.

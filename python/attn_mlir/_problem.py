@@ -79,8 +79,6 @@ class Problem:
         if self.layout != "bhsd":
             self.options["layout"] = self.layout
         self.paged = a["block_table"] is not None
-        if self.paged and self.layout == "thd":
-            raise ValueError("block_table: expects layout 'bhsd' or 'bshd', got 'thd'")
         self._check_packing(a)
         letters = self._tensor_letters()
         for name in ("q", "k", "v"):
@@ -109,10 +107,19 @@ class Problem:
             check_own_memory(self.namespace, {"out": a["out"], "lse": a["lse"]}, self._given)
 
     def _check_packing(self, a: dict[str, Any]) -> None:
-        for name in ("cu_seqlens_q", "cu_seqlens_kv"):
+        if self.paged and a["cu_seqlens_kv"] is not None:
+            raise ValueError(
+                "cu_seqlens_kv: expects None with block_table, whose lengths are in seqlens_kv, "
+                f"got {_kind(a['cu_seqlens_kv'])}"
+            )
+        for name in self._starts():
             if (a[name] is not None) != (self.layout == "thd"):
                 wanted = "numbers with" if self.layout == "thd" else "None without"
                 raise ValueError(f"{name}: expects {wanted} layout 'thd', got {_kind(a[name])}")
+
+    def _starts(self) -> Sequence[str]:
+        """The arguments that say where packed sequences begin; pages have no such order."""
+        return ("cu_seqlens_q",) if self.paged else ("cu_seqlens_q", "cu_seqlens_kv")
 
     def _tensor_letters(self) -> dict[str, str]:
         letters = dict(LAYOUTS[self.layout])
@@ -403,7 +410,7 @@ class Problem:
     def _add_lengths(self, a: dict[str, Any]) -> None:
         packed = self.layout == "thd"
         if packed:
-            for name in ("cu_seqlens_q", "cu_seqlens_kv"):
+            for name in self._starts():
                 self._add_vector(name, a[name], "i32", ["B + 1"])
             starts, origin = self.sizes["B + 1"]
             if starts == 0:
@@ -412,7 +419,7 @@ class Problem:
         for name in ("seqlens_q", "seqlens_kv"):
             if a[name] is None:
                 continue
-            if packed:
+            if packed and not (name == "seqlens_kv" and self.paged):
                 raise ValueError(f"{name}: expects cu_{name} with layout 'thd', got lengths")
             self._add_per_batch(name, a[name])
         if self.paged:

@@ -43,7 +43,7 @@ FEATURES = {
 def is_consistent(choice):
     """Whether the features, as far as chosen, go together in one op."""
     get = choice.get
-    if get("layout") == "thd" and get("padding") is not None:
+    if get("layout") == "thd" and get("padding") not in (None, "pages"):
         return False
     visibility = get("visibility") or {}
     if "diagonal_alignment" in visibility and get("offsets") is not None:
@@ -72,6 +72,7 @@ def needs(choice):
         "scale_value": choice.get("scale") == "operand",
         "padded": choice.get("padding"),
         "paged": choice.get("padding") == "pages",
+        "thd_paged": choice.get("layout") == "thd" and choice.get("padding") == "pages",
         "split_kv": choice.get("splits"),
         "dynamic": "dynamic" in form,
         "strided": form == "strided",
@@ -124,7 +125,7 @@ def make(choice, seed):
         options["sink"] = rng.integers(-3, 4, hq).astype(np.float32)
         options["sink"][0] = -INF
     if choice["padding"]:
-        lengths = [skv, max(skv - 5, 0)]
+        lengths = kv_lens if packed else [skv, max(skv - 5, 0)]
         options["seqlens_kv"] = np.array(lengths, np.int32)
         for x, y, n in zip(k, v, lengths):
             x[:, n:] = y[:, n:] = np.nan
@@ -146,7 +147,8 @@ def make(choice, seed):
         options["layout"] = choice["layout"]
     if packed:
         options["cu_seqlens_q"] = np.cumsum([0, *q_lens]).astype(np.int32)
-        options["cu_seqlens_kv"] = np.cumsum([0, *kv_lens]).astype(np.int32)
+        if choice["padding"] is None:
+            options["cu_seqlens_kv"] = np.cumsum([0, *kv_lens]).astype(np.int32)
         if seed % 3:
             options["lse_layout"] = ("sh_packed", "bhs_padded")[seed % 3 - 1]
     if choice["lse"] is None:
@@ -156,7 +158,11 @@ def make(choice, seed):
         page = (16, 32, 64)[seed % 3]
         k, v, options["block_table"] = _paged(rng, k, v, options["seqlens_kv"], page)
         options["page_size"] = page
-    arrays = [_arrange(x, choice["layout"]).astype(dtype) for x in (q, k, v)]
+    pools = "bshd" if packed and choice["padding"] == "pages" else choice["layout"]
+    arrays = [
+        _arrange(x, layout).astype(dtype)
+        for x, layout in zip((q, k, v), (choice["layout"], pools, pools))
+    ]
     form = choice["form"]
     out = None
     if form == "strided":  # rows with a gap of poison, in a larger buffer

@@ -56,6 +56,18 @@ def paged():
     return Problem(half(3, 2, 5, 64), half(6, 2, 16, 64), half(6, 2, 16, 64), options, dynamic=True)
 
 
+def packed_over_pages():
+    options = {
+        "layout": "thd",
+        "cu_seqlens_q": i32(0, 3, 3, 9),
+        "block_table": i32(0, 1, 2, 9, 4, 9).reshape(3, 2),
+        "page_size": 16,
+        "seqlens_kv": i32(32, 16, 3),
+        "mask": np.ones((6, 32), np.int8),
+    }
+    return Problem(half(9, 2, 64), half(6, 16, 2, 64), half(6, 16, 2, 64), options, dynamic=True)
+
+
 def scalar_length():
     return Problem(half(1, 1, 5, 64), half(1, 1, 7, 64), half(1, 1, 7, 64), {"seqlens_kv": 7})
 
@@ -115,6 +127,16 @@ CASES = {
         ("seqlens_kv", i32(32, 17, 3), "'block_table_0': expects element 3 to be a page, 0 to 5, but got 9"),
         ("block_table", i32(0, -1, 2, 9, 4, 9).reshape(3, 2), "element 1 to be a page, 0 to 5, but got -1"),
     ],
+    packed_over_pages: [
+        ("block_table", (2, 2), "'block_table_0': expects dimension 0 to be 3"),
+        ("cu_seqlens_q", i32(0, 3, 9), "expects dimension 0 to be"),
+        ("seqlens_kv", (4,), "'cu_seqlens_q_0': expects dimension 0 to be 5"),
+        ("cu_seqlens_q", i32(0, 3, 3, 10), "expects element 3 to be 3 to 9, but got 10"),
+        ("cu_seqlens_q", i32(0, 2, 2, 9), "expects sequences of at most 6"),
+        ("seqlens_kv", i32(33, 16, 3), "'seqlens_kv_0': expects element 0 to be 0 to 32, but got 33"),
+        ("seqlens_kv", i32(32, 17, 3), "'block_table_0': expects element 3 to be a page, 0 to 5, but got 9"),
+        ("mask", (6, 31), "'seqlens_kv_0': expects element 0 to be 0 to 31, but got 32"),
+    ],
     scalar_length: [
         ("seqlens_kv", i32(8), "'seqlens_kv_0': expects element 0 to be 0 to 7, but got 8"),
         ("seqlens_kv", i32(-1), "'seqlens_kv_0': expects element 0 to be 0 to 7, but got -1"),
@@ -124,7 +146,7 @@ CASES = {
 
 @pytest.mark.kinds("f16")
 @pytest.mark.parametrize("problem", CASES, ids=lambda problem: problem.__name__)
-@pytest.mark.needs("dynamic", "thd", "padded", "paged")
+@pytest.mark.needs("dynamic", "thd", "padded", "paged", "thd_paged")
 def test_what_does_not_fit_is_refused_before_the_launch(device, kind, problem, tmp_path):
     program = Program(tmp_path, [problem()], device)
     for n, (argument, change, message) in enumerate(CASES[problem]):

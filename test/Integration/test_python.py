@@ -95,6 +95,46 @@ def test_layouts():
     check(inputs("thd"), {**packed, "lse_layout": "bhs_padded", "max_seqlen_q": 6})
 
 
+def paged_inputs():
+    """Packed rows of three sequences, and pools of five pages of 16 keys."""
+    q, k, v = normal(9, 4, 16), normal(5, 16, 2, 16), normal(5, 16, 2, 16)
+    options = {"layout": "thd", "cu_seqlens_q": [0, 4, 4, 9], "seqlens_kv": [20, 3, 32]}
+    options["block_table"] = np.array([[4, 0, -1], [1, -1, -1], [2, 3, -1]])
+    return (q, k, v), options
+
+
+@pytest.mark.parametrize("name", ["cpu", "emulator"])
+def test_packed_rows_and_paged_keys(name):
+    arrays, options = paged_inputs()
+    check(arrays, {**options, "causal": True}, device=name)
+    # Padded keys are a pool with a page a sequence.
+    pages = {"seqlens_kv": [0, 16, 9], "block_table": np.arange(3)[:, None]}
+    lse = {"lse_layout": "bhs_padded", "max_seqlen_q": 6}
+    check((arrays[0], *(x[:3] for x in arrays[1:])), {**options, **pages, **lse}, device=name)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"cu_seqlens_kv": [0, 20, 23, 55]}, "cu_seqlens_kv: expects None with block_table, whose lengths"),
+        ({"cu_seqlens_q": None}, "cu_seqlens_q: expects numbers with layout 'thd', got None"),
+        ({"seqlens_kv": None}, "seqlens_kv: expects lengths with block_table, got None"),
+        ({"seqlens_kv": [20, 3]}, "seqlens_kv: expects shape [B] with B = 3 as in cu_seqlens_q, got [2]"),
+        ({"seqlens_q": [4, 0, 5]}, "seqlens_q: expects cu_seqlens_q with layout 'thd', got lengths"),
+        ({"block_table": np.zeros((2, 2), int)}, "block_table: expects shape [B, table] with B = 3"),
+        ({"seqlens_kv": [33, 3, 32]}, "buffer 'block_table': expects element 2 to be a page, 0 to 4"),
+        ({"k": normal(80, 2, 16)}, "k: expects shape [pages, page, Hk, D], got [80, 2, 16]"),
+        ({"block_table": None}, "cu_seqlens_kv: expects numbers with layout 'thd', got None"),
+    ],
+    ids=lambda x: "",
+)
+def test_errors_of_packed_rows_and_paged_keys(changes, message):
+    (q, k, v), options = paged_inputs()
+    with pytest.raises(ValueError) as caught:
+        attn_mlir.attention(**{"q": q, "k": k, "v": v, **options, **changes})
+    assert str(caught.value).startswith(message)
+
+
 def test_rows_behind_the_last_packed_sequence_are_neutral():
     q, k, v = inputs("thd")
     out, lse = attn_mlir.attention(
@@ -384,7 +424,7 @@ def _wrong_arguments():
     yield {"q_offset": "a"}, "q_offset: expects an integer, got 'a'"
     yield {"q_offset": 1, "diagonal": "top_left"}, "diagonal: expects the default"
     yield {"block_table": np.zeros((2, 3), np.int32)}, "seqlens_kv: expects lengths with block_table"
-    yield {"block_table": np.zeros((2, 3), np.int32), "layout": "thd"}, "block_table: expects layout 'bhsd' or 'bshd', got 'thd'"
+    yield {"block_table": np.zeros((2, 3), np.int32), "layout": "thd"}, "cu_seqlens_q: expects numbers with layout 'thd', got None"
     yield {"lse_base": "2", "return_lse": True}, "lse_base: expects 'e' or 'two', got '2'"
     yield {"lse_layout": "hs_packed", "return_lse": True}, "lse_layout: expects 'bhs', got 'hs_packed'"
     yield {"lse": np.empty((2, 4, 9), np.float32)}, "lse: expects return_lse=True"

@@ -175,6 +175,22 @@ def test_padded_lse_of_packed_sequences():
     np.testing.assert_allclose(lse[1, 0], [LN(2), LN(2), -INF, -INF])
 
 
+def test_packed_rows_over_pages_equal_packed_keys():
+    rng = np.random.default_rng(4)
+    q, k, v = (rng.normal(size=(n, 2, 8)) for n in (7, 9, 9))
+    pools = []
+    for x in (k, v):
+        pool = np.full((4, 4, 2, 8), np.nan)
+        pool[2], pool[0, :1], pool[3] = x[:4], x[4:5], x[5:]
+        pools.append(pool)
+    options = {"layout": "thd", "cu_seqlens_q": [0, 4, 7], "causal": True}
+    pages = {"block_table": np.array([[2, 0], [3, -1]]), "seqlens_kv": [5, 4]}
+    got = ref.attention(q, *pools, **options, **pages)
+    expected = ref.attention(q, k, v, **options, cu_seqlens_kv=[0, 5, 9])
+    for x, y in zip(got, expected):
+        np.testing.assert_array_equal(x, y)
+
+
 @pytest.mark.parametrize("layout", ["bhsd", "bshd"])
 def test_pages_equal_contiguous_keys(layout):
     rng = np.random.default_rng(3)

@@ -4,6 +4,7 @@ import compare
 import numpy as np
 import pytest
 from attn_program import Problem, Strided, View, assert_matches, run, run_all
+from attn_reference import merge_states
 
 from cases import unique
 from devices import Device
@@ -166,6 +167,83 @@ def packed(rng, kind, q_lens, kv_lens, heads=2, d=64, **options):
         for name, n in (("q", q_lens), ("kv", kv_lens))
     }
     return Problem(q, k, v, {"layout": "thd", **starts, **options})
+
+
+def packed_over_pages(rng, kind, q_lens, q_heads, heads_kv, kv_lens, page, *, d=64, **options):
+    """Packed rows whose keys lie in shuffled pages; what must not be read is as in `paged`."""
+    shape = (len(kv_lens), 1, 1, d)
+    pools = paged(rng, kind, shape, heads_kv, kv_lens, page, layout="bshd")
+    q = grid(rng, (sum(q_lens), q_heads, d)).astype(compare.dtype(kind))
+    starts = {"layout": "thd", "cu_seqlens_q": np.cumsum([0, *q_lens]).astype(np.int32)}
+    return Problem(q, pools.k, pools.v, {**pools.options, **starts, **options})
+
+
+@pytest.mark.kinds("bf16")
+@pytest.mark.parametrize("page", [16, 48])
+@pytest.mark.needs("thd_paged", "causal")
+def test_packed_rows_over_pages(device, kind, page):
+    """A batch as servers have it: chunks of prompts with keys before them, and decodes."""
+    rng = np.random.default_rng(page)
+    q_lens, kv_lens = [70, 1, 0, 1, 33, 5], [200, 131, 40, 1, 33, 0]
+    problems = [
+        packed_over_pages(rng, kind, q_lens, 2, 1, kv_lens, page, causal=True, **options)
+        for options in (
+            {"lse_layout": "bhs_padded"},
+            {"lse_layout": "sh_packed", "window_left": 20, "num_kv_splits": 2},
+        )
+    ]
+    problems[1].dynamic = True
+    for problem, result in zip(problems, run_all(problems, device)):
+        assert_matches(result, problem, what=f"{page} keys a page: ")
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("thd_paged", "gqa")
+def test_packed_decode_over_pages(device, kind):
+    """A row or two a sequence, of all heads of a group; one length for all; splits."""
+    rng = np.random.default_rng(12)
+    lens = [130, 40, 257]
+    problems = [
+        packed_over_pages(rng, kind, [1, 0, 2], 8, 2, lens, 16, causal=True, num_kv_splits=splits)
+        for splits in (3, 0)
+    ]
+    same = packed_over_pages(rng, kind, [1, 1, 1], 8, 2, [65] * 3, 64)
+    same.options["seqlens_kv"] = 65
+    results = run_all([*problems, same], device)
+    for problem, result in zip(problems, results):
+        assert_matches(result, problem)
+    assert_matches(results[-1], same, seqlens_kv=[65] * 3)
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("thd_paged", "split_kv")
+def test_states_of_packed_rows_over_pages(device, kind):
+    rng = np.random.default_rng(13)
+    problem = packed_over_pages(rng, kind, [3, 0, 9], 2, 2, [300, 7, 64], 32, causal=True)
+    whole = problem.with_options(num_kv_splits=3)
+    parts = Problem(whole.q, whole.k, whole.v, whole.options, states=True)
+    result, expected = run(parts, device), problem.reference()
+    out, lse = merge_states([(o, s.T) for o, s in zip(result.out, result.lse)])
+    compare.assert_close(out, expected[0], atol=2e-3)
+    compare.assert_close(lse.T, expected[1], atol=1e-4)
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("thd_paged")
+def test_corrupt_starts_and_pages_stay_inside(device, kind, tmp_path):
+    if not device.is_gpu:
+        pytest.skip("the host is not launched without the check of starts")
+    rng = np.random.default_rng(14)
+    problem = packed_over_pages(rng, kind, [5, 7, 30], 2, 2, [9, 2, 70], 16, causal=True)
+    program = Program(tmp_path, [problem], device)
+    program.drop_rules()
+    for starts in ([0, 30, 10, 42], [-7, 5, 2**31 - 1, 42], [50, -(2**31), 99, 0]):
+        done = program.run(
+            cu_seqlens_q_0=np.array(starts, np.int32),
+            seqlens_kv_0=np.array([2**31 - 1, -1, 70], np.int32),
+            block_table_0=rng.integers(-9, 99, problem.options["block_table"].shape, np.int32),
+        )
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.kinds("bf16")

@@ -125,8 +125,8 @@ class ForwardKernel {
 public:
   ForwardKernel(gpu::GPUFuncOp func, const KernelConfig &config, AttentionOp op)
       : func(func), c(config), op(op), b(func, config),
-        map(getDimMap(op.getLayout())), packing(getPackedHeads(op)),
-        pageSize(op.getPageSize().value_or(0)) {}
+        map(getDimMap(op.getLayout())), keyMap(op.getKeyDimMap()),
+        packing(getPackedHeads(op)), pageSize(op.getPageSize().value_or(0)) {}
 
   void build();
 
@@ -151,8 +151,8 @@ private:
   Value argument(llvm::StringRef name);
   Value dim(Value memref, unsigned index);
   /// Rows begin.. (null: 0) of one batch, or page of a pool, and head.
-  GlobalMatrix matrix(Value memref, Value batch, Value head, Value begin,
-                      Value rows, int64_t columns);
+  GlobalMatrix matrix(const DimMap &map, Value memref, Value batch, Value head,
+                      Value begin, Value rows, int64_t columns);
   /// The same of the LSE.
   Value sliceLse(Value memref);
   /// Narrows the keys down to those of the workgroup's split.
@@ -427,7 +427,7 @@ private:
   const KernelConfig &c;
   AttentionOp op; ///< read only; its operands are another function's
   WaveBuilder b;
-  DimMap map;
+  DimMap map, keyMap; ///< of query and output; of key and value
   /// Heads whose rows share tiles. Row r then is row r / packing of head `head`
   /// + r % packing; all numbers and counts of rows below are of such rows.
   int64_t packing;

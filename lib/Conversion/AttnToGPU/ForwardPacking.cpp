@@ -47,13 +47,13 @@ static bool fitsRun(Value operand, int64_t heads, int64_t rows) {
 }
 
 int64_t mlir::attn::getPackedHeads(AttentionOp op) {
-  DimMap map = getDimMap(op.getLayout());
+  DimMap map = getDimMap(op.getLayout()), keyMap = op.getKeyDimMap();
   auto dim = [](Value value, int d) {
     return cast<ShapedType>(value.getType()).getDimSize(d);
   };
   int64_t heads = dim(op.getQuery(), map.head),
-          keyHeads = dim(op.getKey(), map.head),
-          valueHeads = dim(op.getValue(), map.head);
+          keyHeads = dim(op.getKey(), keyMap.head),
+          valueHeads = dim(op.getValue(), keyMap.head);
   for (int64_t size : {heads, keyHeads, valueHeads})
     if (ShapedType::isDynamic(size) || size == 0)
       return 1;

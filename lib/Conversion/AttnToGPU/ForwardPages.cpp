@@ -32,11 +32,11 @@ using namespace mlir::attn;
 Value ForwardKernel::keyCapacity() {
   Value table = argument("block_table");
   if (!table)
-    return dim(argument("key"), map.seq);
+    return dim(argument("key"), keyMap.seq);
   int64_t most = std::numeric_limits<int32_t>::max() / pageSize;
   Value pages = b.mins(dim(table, 1), b.c32(most));
   // A pool without pages has nothing to look up.
-  Value pool = dim(argument("key"), map.batch);
+  Value pool = dim(argument("key"), keyMap.batch);
   Value any =
       b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::sgt, pool, b.c32(0));
   return b.createOrFold<arith::SelectOp>(any, b.muli(pages, pageSize),
@@ -97,8 +97,8 @@ Values ForwardKernel::lookUp(Value tile) {
 Values ForwardKernel::limitPages(ValueRange pages) {
   if (pages.empty())
     return {};
-  Value last = b.addi(b.mins(dim(argument("key"), map.batch),
-                             dim(argument("value"), map.batch)),
+  Value last = b.addi(b.mins(dim(argument("key"), keyMap.batch),
+                             dim(argument("value"), keyMap.batch)),
                       -1);
   Values numbers;
   for (Value page : pages)
@@ -133,7 +133,7 @@ Values ForwardKernel::choosePages(ValueRange numbers, const TileKeys &keys) {
   Value laneRow = b.locate(layout, "row", {"lane", "wave"}, {}).first;
   // Beyond both pools: reads as 0, as V has to where keys end.
   Value outside = b.createOrFold<arith::MaxSIOp>(
-      dim(argument("key"), map.batch), dim(argument("value"), map.batch));
+      dim(argument("key"), keyMap.batch), dim(argument("value"), keyMap.batch));
   Values pages;
   for (int64_t more : getStagedRows(c)) {
     // Of the row that many behind the lane's: one register serves all rows.
@@ -161,14 +161,14 @@ GlobalMatrix ForwardKernel::slicePool(Value memref, Value head,
   auto type = cast<MemRefType>(memref.getType());
   SmallVector<OpFoldResult> offsets(4, b.getIndexAttr(0)),
       strides(4, b.getIndexAttr(1)), sizes(4);
-  Value pages = dim(memref, map.batch);
-  offsets[map.head] = getAsOpFoldResult(b.toIndex(head));
-  sizes[map.batch] = getAsOpFoldResult(b.toIndex(pages));
-  sizes[map.head] = b.getIndexAttr(1);
-  sizes[map.seq] = b.getIndexAttr(pageSize);
-  sizes[map.dim] = b.getIndexAttr(columns);
+  Value pages = dim(memref, keyMap.batch);
+  offsets[keyMap.head] = getAsOpFoldResult(b.toIndex(head));
+  sizes[keyMap.batch] = getAsOpFoldResult(b.toIndex(pages));
+  sizes[keyMap.head] = b.getIndexAttr(1);
+  sizes[keyMap.seq] = b.getIndexAttr(pageSize);
+  sizes[keyMap.dim] = b.getIndexAttr(columns);
   auto sliced = memref::SubViewOp::inferRankReducedResultType(
-      {type.getDimSize(map.batch), pageSize, columns}, type, offsets, sizes,
+      {type.getDimSize(keyMap.batch), pageSize, columns}, type, offsets, sizes,
       strides);
   return {memref::SubViewOp::create(b, cast<MemRefType>(sliced), memref,
                                     offsets, sizes, strides),
@@ -201,7 +201,8 @@ void ForwardKernel::stagePaged(bool isV, Value tile, ValueRange pages,
       Value rows = b.createOrFold<arith::SubIOp>(
           endKV, b.addi(b.muli(tile, c.tileKV), i * part));
       rows = b.clamp(rows, b.c32(0), b.c32(part));
-      matrices.push_back(matrix(memref, number, head, begin, rows, columns));
+      matrices.push_back(
+          matrix(keyMap, memref, number, head, begin, rows, columns));
     }
     b.stage(
         [&](int64_t tileRow, Value laneRow, Value col, int64_t colMax,

@@ -127,10 +127,8 @@ static Value searchStep(WaveBuilder &b, Value starts, Value first, int64_t step,
 }
 
 Value ForwardKernel::findPackedRows() {
-  Value query = argument("query"), key = argument("key");
-  Value startsQ = argument("cu_seqlens_q"),
-        startsKV = argument("cu_seqlens_kv");
-  Value totalQ = dim(query, map.seq), totalKV = dim(key, map.seq);
+  Value query = argument("query"), startsQ = argument("cu_seqlens_q");
+  Value totalQ = dim(query, map.seq), capacity = keyCapacity();
   Value sequences = b.addi(dim(startsQ, 0), -1);
   int64_t tileQ = c.getTileQ(), log2 = llvm::Log2_64(tileQ);
   Value slot = splitOffHead(countHeadGroups(), head);
@@ -175,7 +173,10 @@ Value ForwardKernel::findPackedRows() {
   };
   headLenQ = range(startsQ, totalQ, beginQ);
   lenQ = b.muli(headLenQ, packing);
-  lenKV = range(startsKV, totalKV, beginKV);
+  if (Value startsKV = argument("cu_seqlens_kv"))
+    lenKV = range(startsKV, capacity, beginKV);
+  else
+    lenKV = b.pinScalar(boundedLength("seqlens_kv", capacity));
   rowsQ = lenQ;
 
   Value first = findSlot(b, beginQ, batch, rule);

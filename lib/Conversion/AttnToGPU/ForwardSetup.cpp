@@ -58,8 +58,9 @@ Value ForwardKernel::dim(Value memref, unsigned index) {
                                     memref::DimOp::create(b, memref, index));
 }
 
-GlobalMatrix ForwardKernel::matrix(Value memref, Value batch, Value head,
-                                   Value begin, Value rows, int64_t columns) {
+GlobalMatrix ForwardKernel::matrix(const DimMap &map, Value memref, Value batch,
+                                   Value head, Value begin, Value rows,
+                                   int64_t columns) {
   auto type = cast<MemRefType>(memref.getType());
   auto index = [&](Value value) -> OpFoldResult {
     return getAsOpFoldResult(b.toIndex(value));
@@ -180,15 +181,16 @@ void ForwardKernel::readProblem() {
   endKV = splitStart ? b.addi(splitStart, lenKV) : lenKV;
   auto group = [&](Value memref) -> Value {
     return b.divide(head,
-                    b.divide(dim(query, map.head), dim(memref, map.head)));
+                    b.divide(dim(query, map.head), dim(memref, keyMap.head)));
   };
   bool isPacked = packing > 1;
   if (!isPacked)
-    q = matrix(query, batch, head, beginQ, lenQ, c.headDimQK);
+    q = matrix(map, query, batch, head, beginQ, lenQ, c.headDimQK);
   auto keys = [&](Value memref, Value &head, int64_t columns) {
     head = group(memref);
-    return pageSize ? slicePool(memref, head, columns)
-                    : matrix(memref, batch, head, beginKV, lenKV, columns);
+    return pageSize
+               ? slicePool(memref, head, columns)
+               : matrix(keyMap, memref, batch, head, beginKV, lenKV, columns);
   };
   k = keys(key, headK, c.headDimQK);
   v = keys(value, headV, c.headDimV);
@@ -197,7 +199,7 @@ void ForwardKernel::readProblem() {
     lastPage = arith::MaxSIOp::create(b, b.addi(lastPage, -1), b.c32(0));
   }
   if (!isPacked)
-    o = matrix(output, batch, head, beginQ, rowsQ, c.headDimV);
+    o = matrix(map, output, batch, head, beginQ, rowsQ, c.headDimV);
   if (Value memref = argument("lse"))
     lse = isPacked ? memref : sliceLse(memref);
 

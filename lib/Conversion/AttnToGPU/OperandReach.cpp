@@ -39,8 +39,9 @@ SmallVector<OperandReach> mlir::attn::getReaches(AttentionOp op) {
     reaches.push_back(std::move(reach));
   };
   int64_t row = getDimMap(op.getLayout()).seq, packing = getPackedHeads(op);
-  add("key", op.getKey(), row, resourceRows);
-  add("value", op.getValue(), row, resourceRows);
+  int64_t keyRow = op.getKeyDimMap().seq;
+  add("key", op.getKey(), keyRow, resourceRows);
+  add("value", op.getValue(), keyRow, resourceRows);
   // Lanes address packed rows of Q, O and LSE in 64 bits.
   if (packing == 1) {
     int64_t first = op.hasSplitDim() ? 1 : 0;

@@ -109,7 +109,7 @@ static LogicalResult verifyPages(AttentionOp op, const KernelConfig &config,
            << chip.name << ", but got " << page << "; gather the pages first";
   if (config.getStagingSpan() <= getPagePart(page, config))
     return success();
-  DimMap map = getDimMap(op.getLayout());
+  DimMap map = op.getKeyDimMap();
   for (Value pool : {op.getKey(), op.getValue()}) {
     auto type = cast<ShapedType>(pool.getType());
     SmallVector<int64_t> strides = getElementStrides(type);
@@ -273,7 +273,7 @@ std::optional<LaunchShape> mlir::attn::getLaunchShape(AttentionOp op) {
   int64_t heads = dimOf(op.getQuery(), map.head),
           rows = dimOf(op.getQuery(), map.seq),
           keys = op.getBlockTable() ? dimOf(op.getBlockTable(), 1)
-                                    : dimOf(op.getKey(), map.seq);
+                                    : dimOf(op.getKey(), op.getKeyDimMap().seq);
   if (llvm::is_contained({batches, heads, rows, keys}, ShapedType::kDynamic))
     return std::nullopt;
   if (op.getBlockTable())
@@ -282,7 +282,8 @@ std::optional<LaunchShape> mlir::attn::getLaunchShape(AttentionOp op) {
     if (--batches == 0)
       return std::nullopt;
     rows = llvm::divideCeil(rows, batches);
-    keys = llvm::divideCeil(keys, batches);
+    if (!op.getBlockTable())
+      keys = llvm::divideCeil(keys, batches);
   }
   LaunchShape shape;
   shape.packing = getPackedHeads(op);

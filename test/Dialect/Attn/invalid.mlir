@@ -1055,7 +1055,7 @@ func.func @f(%q: tensor<3x4x1x8xf32>, %k: tensor<9x2x?x8xf32>, %v: tensor<9x2x16
 
 // C22: pools of one size (C5)
 func.func @f(%q: tensor<3x4x1x8xf32>, %k: tensor<9x2x16x8xf32>, %v: tensor<8x2x16x8xf32>, %o: tensor<3x4x1x8xf32>, %n: tensor<3xi32>, %x: tensor<3x7xi32>) {
-  // expected-error @+1 {{expects one batch size for query, key and value, but got 3, 9 and 8}}
+  // expected-error @+1 {{expects pools of key and value of as many pages, but got 9 and 8}}
   %0 = attn.attention ins(%q, %k, %v : tensor<3x4x1x8xf32>, tensor<9x2x16x8xf32>, tensor<8x2x16x8xf32>)
       seqlens_kv(%n : tensor<3xi32>) block_table(%x : tensor<3x7xi32>)
       outs(%o : tensor<3x4x1x8xf32>) {page_size = 16}
@@ -1086,13 +1086,144 @@ func.func @f(%q: tensor<3x4x1x8xf32>, %k: tensor<9x2x16x8xf32>, %v: tensor<9x2x1
 
 // -----
 
-// C22: layout thd
-func.func @f(%q: tensor<6x4x8xf32>, %k: tensor<10x2x8xf32>, %v: tensor<10x2x8xf32>, %o: tensor<6x4x8xf32>, %cu: tensor<3xi32>, %x: tensor<2x7xi32>) {
-  // expected-error @+1 {{expects layout bhsd or bshd with block_table, but got thd}}
+// C1: pools of layout thd
+func.func @f(%q: tensor<6x4x8xf32>, %k: tensor<10x2x8xf32>, %v: tensor<10x2x8xf32>, %o: tensor<6x4x8xf32>, %cu: tensor<3xi32>, %n: tensor<2xi32>, %n3: tensor<3xi32>, %x: tensor<2x7xi32>) {
+  // expected-error @+1 {{expects key of rank 4 for layout thd with block_table, but got rank 3}}
   %0 = attn.attention ins(%q, %k, %v : tensor<6x4x8xf32>, tensor<10x2x8xf32>, tensor<10x2x8xf32>)
-      cu_seqlens_q(%cu : tensor<3xi32>) cu_seqlens_kv(%cu : tensor<3xi32>)
-      block_table(%x : tensor<2x7xi32>)
-      outs(%o : tensor<6x4x8xf32>) {layout = thd, page_size = 10}
+      seqlens_kv(%n : tensor<2xi32>) cu_seqlens_q(%cu : tensor<3xi32>) block_table(%x : tensor<2x7xi32>)
+      outs(%o : tensor<6x4x8xf32>) {layout = thd, page_size = 16}
+  return
+}
+
+// -----
+
+// C1: pools of layout thd without block_table
+func.func @f(%q: tensor<6x4x8xf32>, %k: tensor<9x16x2x8xf32>, %v: tensor<9x16x2x8xf32>, %o: tensor<6x4x8xf32>, %cu: tensor<3xi32>, %n: tensor<2xi32>, %n3: tensor<3xi32>, %x: tensor<2x7xi32>) {
+  // expected-error @+1 {{expects key of rank 3 for layout thd, but got rank 4}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<6x4x8xf32>, tensor<9x16x2x8xf32>, tensor<9x16x2x8xf32>)
+      seqlens_kv(%n : tensor<2xi32>) cu_seqlens_q(%cu : tensor<3xi32>)
+      outs(%o : tensor<6x4x8xf32>) {layout = thd}
+  return
+}
+
+// -----
+
+// C3: layout thd with block_table
+func.func @f(%q: tensor<6x4x8xf32>, %k: tensor<9x16x2x16xf32>, %v: tensor<9x16x2x16xf32>, %o: tensor<6x4x8xf32>, %cu: tensor<3xi32>, %n: tensor<2xi32>, %n3: tensor<3xi32>, %x: tensor<2x7xi32>) {
+  // expected-error @+1 {{expects key head dim to equal query head dim, but got 16 and 8}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<6x4x8xf32>, tensor<9x16x2x16xf32>, tensor<9x16x2x16xf32>)
+      seqlens_kv(%n : tensor<2xi32>) cu_seqlens_q(%cu : tensor<3xi32>) block_table(%x : tensor<2x7xi32>)
+      outs(%o : tensor<6x4x8xf32>) {layout = thd, page_size = 16}
+  return
+}
+
+// -----
+
+// C5: pools of layout thd
+func.func @f(%q: tensor<6x4x8xf32>, %k: tensor<9x16x2x8xf32>, %v: tensor<8x16x2x8xf32>, %o: tensor<6x4x8xf32>, %cu: tensor<3xi32>, %n: tensor<2xi32>, %n3: tensor<3xi32>, %x: tensor<2x7xi32>) {
+  // expected-error @+1 {{expects pools of key and value of as many pages, but got 9 and 8}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<6x4x8xf32>, tensor<9x16x2x8xf32>, tensor<8x16x2x8xf32>)
+      seqlens_kv(%n : tensor<2xi32>) cu_seqlens_q(%cu : tensor<3xi32>) block_table(%x : tensor<2x7xi32>)
+      outs(%o : tensor<6x4x8xf32>) {layout = thd, page_size = 16}
+  return
+}
+
+// -----
+
+// C6: pools of layout thd
+func.func @f(%q: tensor<6x4x8xf32>, %k: tensor<9x16x3x8xf32>, %v: tensor<9x16x2x8xf32>, %o: tensor<6x4x8xf32>, %cu: tensor<3xi32>, %n: tensor<2xi32>, %n3: tensor<3xi32>, %x: tensor<2x7xi32>) {
+  // expected-error @+1 {{expects query heads to be a multiple of key heads, but got 4 and 3}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<6x4x8xf32>, tensor<9x16x3x8xf32>, tensor<9x16x2x8xf32>)
+      seqlens_kv(%n : tensor<2xi32>) cu_seqlens_q(%cu : tensor<3xi32>) block_table(%x : tensor<2x7xi32>)
+      outs(%o : tensor<6x4x8xf32>) {layout = thd, page_size = 16}
+  return
+}
+
+// -----
+
+// C20: seqlens_kv for packed keys
+func.func @f(%q: tensor<6x4x8xf32>, %k: tensor<10x2x8xf32>, %v: tensor<10x2x8xf32>, %o: tensor<6x4x8xf32>, %cu: tensor<3xi32>, %n: tensor<2xi32>, %n3: tensor<3xi32>, %x: tensor<2x7xi32>) {
+  // expected-error @+1 {{expects no seqlens_kv with layout thd, whose lengths are in cu_seqlens}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<6x4x8xf32>, tensor<10x2x8xf32>, tensor<10x2x8xf32>)
+      seqlens_kv(%n : tensor<2xi32>) cu_seqlens_q(%cu : tensor<3xi32>) cu_seqlens_kv(%cu : tensor<3xi32>)
+      outs(%o : tensor<6x4x8xf32>) {layout = thd}
+  return
+}
+
+// -----
+
+// C20: seqlens_q with pages of layout thd
+func.func @f(%q: tensor<6x4x8xf32>, %k: tensor<9x16x2x8xf32>, %v: tensor<9x16x2x8xf32>, %o: tensor<6x4x8xf32>, %cu: tensor<3xi32>, %n: tensor<2xi32>, %n3: tensor<3xi32>, %x: tensor<2x7xi32>) {
+  // expected-error @+1 {{expects no seqlens_q with layout thd, whose lengths are in cu_seqlens}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<6x4x8xf32>, tensor<9x16x2x8xf32>, tensor<9x16x2x8xf32>)
+      seqlens_q(%n : tensor<2xi32>) seqlens_kv(%n : tensor<2xi32>) cu_seqlens_q(%cu : tensor<3xi32>) block_table(%x : tensor<2x7xi32>)
+      outs(%o : tensor<6x4x8xf32>) {layout = thd, page_size = 16}
+  return
+}
+
+// -----
+
+// C20: batch of seqlens_kv with pages of layout thd
+func.func @f(%q: tensor<6x4x8xf32>, %k: tensor<9x16x2x8xf32>, %v: tensor<9x16x2x8xf32>, %o: tensor<6x4x8xf32>, %cu: tensor<3xi32>, %n: tensor<2xi32>, %n3: tensor<3xi32>, %x: tensor<2x7xi32>) {
+  // expected-error @+1 {{expects seqlens_kv to have shape 2, but got 3}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<6x4x8xf32>, tensor<9x16x2x8xf32>, tensor<9x16x2x8xf32>)
+      seqlens_kv(%n3 : tensor<3xi32>) cu_seqlens_q(%cu : tensor<3xi32>) block_table(%x : tensor<2x7xi32>)
+      outs(%o : tensor<6x4x8xf32>) {layout = thd, page_size = 16}
+  return
+}
+
+// -----
+
+// C21: cu_seqlens_kv with pages of layout thd
+func.func @f(%q: tensor<6x4x8xf32>, %k: tensor<9x16x2x8xf32>, %v: tensor<9x16x2x8xf32>, %o: tensor<6x4x8xf32>, %cu: tensor<3xi32>, %n: tensor<2xi32>, %n3: tensor<3xi32>, %x: tensor<2x7xi32>) {
+  // expected-error @+1 {{expects no cu_seqlens_kv with block_table, whose lengths are in seqlens_kv}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<6x4x8xf32>, tensor<9x16x2x8xf32>, tensor<9x16x2x8xf32>)
+      cu_seqlens_q(%cu : tensor<3xi32>) cu_seqlens_kv(%cu : tensor<3xi32>) block_table(%x : tensor<2x7xi32>)
+      outs(%o : tensor<6x4x8xf32>) {layout = thd, page_size = 16}
+  return
+}
+
+// -----
+
+// C21: pages of layout thd without cu_seqlens_q
+func.func @f(%q: tensor<6x4x8xf32>, %k: tensor<9x16x2x8xf32>, %v: tensor<9x16x2x8xf32>, %o: tensor<6x4x8xf32>, %cu: tensor<3xi32>, %n: tensor<2xi32>, %n3: tensor<3xi32>, %x: tensor<2x7xi32>) {
+  // expected-error @+1 {{expects cu_seqlens_q with layout thd and block_table}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<6x4x8xf32>, tensor<9x16x2x8xf32>, tensor<9x16x2x8xf32>)
+      seqlens_kv(%n : tensor<2xi32>) block_table(%x : tensor<2x7xi32>)
+      outs(%o : tensor<6x4x8xf32>) {layout = thd, page_size = 16}
+  return
+}
+
+// -----
+
+// C21: cu_seqlens_q with pages of another layout
+func.func @f(%q: tensor<2x6x4x8xf32>, %k: tensor<9x16x2x8xf32>, %v: tensor<9x16x2x8xf32>, %o: tensor<2x6x4x8xf32>, %cu: tensor<3xi32>, %n: tensor<2xi32>, %n3: tensor<3xi32>, %x: tensor<2x7xi32>) {
+  // expected-error @+1 {{expects layout thd with cu_seqlens, but got bshd}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<2x6x4x8xf32>, tensor<9x16x2x8xf32>, tensor<9x16x2x8xf32>)
+      seqlens_kv(%n : tensor<2xi32>) cu_seqlens_q(%cu : tensor<3xi32>) block_table(%x : tensor<2x7xi32>)
+      outs(%o : tensor<2x6x4x8xf32>) {layout = bshd, page_size = 16}
+  return
+}
+
+// -----
+
+// C22: layout thd without seqlens_kv
+func.func @f(%q: tensor<6x4x8xf32>, %k: tensor<9x16x2x8xf32>, %v: tensor<9x16x2x8xf32>, %o: tensor<6x4x8xf32>, %cu: tensor<3xi32>, %n: tensor<2xi32>, %n3: tensor<3xi32>, %x: tensor<2x7xi32>) {
+  // expected-error @+1 {{expects seqlens_kv with block_table}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<6x4x8xf32>, tensor<9x16x2x8xf32>, tensor<9x16x2x8xf32>)
+      cu_seqlens_q(%cu : tensor<3xi32>) block_table(%x : tensor<2x7xi32>)
+      outs(%o : tensor<6x4x8xf32>) {layout = thd, page_size = 16}
+  return
+}
+
+// -----
+
+// C22: page dim of layout thd
+func.func @f(%q: tensor<6x4x8xf32>, %k: tensor<9x16x2x8xf32>, %v: tensor<9x16x2x8xf32>, %o: tensor<6x4x8xf32>, %cu: tensor<3xi32>, %n: tensor<2xi32>, %n3: tensor<3xi32>, %x: tensor<2x7xi32>) {
+  // expected-error @+1 {{expects the page dim of key and value to equal page_size, but got 16 and 2}}
+  %0 = attn.attention ins(%q, %k, %v : tensor<6x4x8xf32>, tensor<9x16x2x8xf32>, tensor<9x16x2x8xf32>)
+      seqlens_kv(%n : tensor<2xi32>) cu_seqlens_q(%cu : tensor<3xi32>) block_table(%x : tensor<2x7xi32>)
+      outs(%o : tensor<6x4x8xf32>) {layout = thd, page_size = 2}
   return
 }
 

@@ -170,6 +170,17 @@ func.func @paged(%q: memref<3x8x1x64xf16>, %pool: memref<?x2x16x64xf16>,
   return
 }
 
+// CHECK-LABEL: func @thd_paged
+func.func @thd_paged(%q: memref<?x8x64xf16>, %pool: memref<?x16x2x64xf16>, %len: memref<3xi32>,
+                     %cu: memref<4xi32>, %table: memref<3x?xi32>, %o: memref<?x8x64xf16>) {
+  // CHECK: seqlens_kv(%{{.*}} : memref<3xi32>) cu_seqlens_q(%{{.*}} : memref<4xi32>) block_table(%{{.*}} : memref<3x?xi32>) outs(%{{.*}} : memref<?x8x64xf16>) {layout = thd, page_size = 16}
+  attn.attention ins(%q, %pool, %pool : memref<?x8x64xf16>, memref<?x16x2x64xf16>, memref<?x16x2x64xf16>)
+      seqlens_kv(%len : memref<3xi32>) cu_seqlens_q(%cu : memref<4xi32>)
+      block_table(%table : memref<3x?xi32>)
+      outs(%o : memref<?x8x64xf16>) {layout = thd, page_size = 16}
+  return
+}
+
 // CHECK-LABEL: func @online
 func.func @online(%q: tensor<64x128xf16>, %k: tensor<?x128xf16>, %v: tensor<?x96xf16>,
                   %row: index, %col: index, %bias: tensor<64x?xf32>, %mask: tensor<1x?xi1>,

@@ -58,6 +58,26 @@ func.func @packed(%q: tensor<?x4x32xf32>, %cu: tensor<4xi32>, %o: tensor<?x4x32x
 
 // -----
 
+// The pool is that of all sequences; each takes its row of pages and its length.
+// CHECK-LABEL: func @packed_over_pages
+// CHECK-SAME: %[[POOL:[a-z0-9]*]]: memref<9x16x1x32xf32>
+// CHECK: scf.forall (%[[SEQ:.*]]) in (3)
+// CHECK-DAG: %[[N:.*]] = memref.load %{{.*}}[%[[SEQ]]] : memref<3xi32>
+// CHECK-DAG: %[[KEYS:.*]] = arith.index_cast %[[N]]
+// CHECK-DAG: %[[TABLE:.*]] = memref.subview %{{.*}}[%[[SEQ]], 0] [1, 7] [1, 1]
+// CHECK: scf.forall
+// CHECK: attn.attention ins(%{{.*}}, %[[POOL]], %[[POOL]] : {{.*}} seqlens_kv(%[[KEYS]] : index) {{.*}} block_table(%{{.*}} : memref<1x7xi32, {{.*}}>) {{.*}} {causal, layout = bshd, page_size = 16}
+func.func @packed_over_pages(%pool: memref<9x16x1x32xf32>, %q: memref<?x1x32xf32>, %cu: memref<4xi32>,
+                             %n: memref<3xi32>, %table: memref<3x7xi32>, %o: memref<?x1x32xf32>) {
+  attn.attention ins(%q, %pool, %pool : memref<?x1x32xf32>, memref<9x16x1x32xf32>, memref<9x16x1x32xf32>)
+      seqlens_kv(%n : memref<3xi32>) cu_seqlens_q(%cu : memref<4xi32>)
+      block_table(%table : memref<3x7xi32>)
+      outs(%o : memref<?x1x32xf32>) {causal, layout = thd, page_size = 16}
+  return
+}
+
+// -----
+
 // A tile is left alone.
 // CHECK-LABEL: func @tile
 // CHECK-NOT: scf.forall

@@ -214,6 +214,33 @@ module attributes {transform.with_named_sequence} {
 
 // -----
 
+// Pools of layout thd have the order of bshd; operands a sequence stay whole.
+// CHECK-LABEL: func @thd_paged
+// CHECK-SAME: %[[LEN:[a-z0-9]*]]: tensor<3xi32>, %[[TABLE:[a-z0-9]*]]: tensor<3x7xi32>
+// CHECK: scf.forall (%[[H:.*]]) in (4)
+// CHECK: tensor.extract_slice %{{.*}}[0, %{{.*}}, 0] [%{{.*}}, 2, 8]
+// CHECK: tensor.extract_slice %{{.*}}[0, 0, %[[H]], 0] [9, 16, 1, 8]
+// CHECK: attn.attention {{.*}} seqlens_kv(%[[LEN]] : tensor<3xi32>) cu_seqlens_q({{.*}}) q_offset(%[[LEN]] : tensor<3xi32>) block_table(%[[TABLE]] : tensor<3x7xi32>) outs({{.*}} : tensor<?x2x8xf32>) {causal, layout = thd, page_size = 16}
+func.func @thd_paged(%q: tensor<?x8x8xf32>, %pool: tensor<9x16x4x8xf32>, %len: tensor<3xi32>,
+                     %table: tensor<3x7xi32>, %cu: tensor<4xi32>) -> tensor<?x8x8xf32> {
+  %0 = attn.attention ins(%q, %pool, %pool : tensor<?x8x8xf32>, tensor<9x16x4x8xf32>, tensor<9x16x4x8xf32>)
+      seqlens_kv(%len : tensor<3xi32>) cu_seqlens_q(%cu : tensor<4xi32>)
+      q_offset(%len : tensor<3xi32>) block_table(%table : tensor<3x7xi32>)
+      outs(%q : tensor<?x8x8xf32>) {causal, layout = thd, page_size = 16}
+  return %0 : tensor<?x8x8xf32>
+}
+
+module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__transform_main(%root: !transform.any_op {transform.readonly}) {
+    %op = transform.structured.match ops{["attn.attention"]} in %root : (!transform.any_op) -> !transform.any_op
+    %tile, %loop = transform.structured.tile_using_forall %op tile_sizes [2]
+        : (!transform.any_op) -> (!transform.any_op, !transform.any_op)
+    transform.yield
+  }
+}
+
+// -----
+
 // Pages belong to no batch: pools are whole but for their heads.
 // CHECK-LABEL: func @paged
 // CHECK: scf.forall (%[[B:.*]], %[[H:.*]]) in (3, 8)

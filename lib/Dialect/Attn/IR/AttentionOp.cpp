@@ -139,18 +139,22 @@ static LogicalResult verifyScalarsAndOptions(AttentionOp op) {
 
 /// C1 to C5, C7, C24: query, key, value and output.
 static FailureOr<Dims> verifyMainOperands(AttentionOp op) {
-  DimMap map = getDimMap(op.getLayout());
+  DimMap map = getDimMap(op.getLayout()), keyMap = op.getKeyDimMap();
+  bool paged = bool(op.getBlockTable());
   ShapedType query = shaped(op.getQuery()), key = shaped(op.getKey()),
              value = shaped(op.getValue()), output = shaped(op.getOutputInit());
   bool hasSplitDim = op.hasSplitDim();
-  for (auto [name, rank] :
-       {std::pair("query", query.getRank()), std::pair("key", key.getRank()),
-        std::pair("value", value.getRank()),
-        std::pair("output", output.getRank() - hasSplitDim)})
-    if (rank != map.rank()) // C1
+  for (auto [name, rank, expected] :
+       {std::tuple("query", query.getRank(), map.rank()),
+        std::tuple("key", key.getRank(), keyMap.rank()),
+        std::tuple("value", value.getRank(), keyMap.rank()),
+        std::tuple("output", output.getRank() - hasSplitDim, map.rank())})
+    if (rank != expected) // C1
       return op.emitOpError("expects ")
-             << name << " of rank " << map.rank() << " for layout "
-             << stringifyLayout(op.getLayout()) << ", but got rank " << rank;
+             << name << " of rank " << expected << " for layout "
+             << stringifyLayout(op.getLayout())
+             << (expected != map.rank() ? " with block_table" : "")
+             << ", but got rank " << rank;
   Type element = query.getElementType();
   if (key.getElementType() != element ||
       value.getElementType() != element) // C2
@@ -166,18 +170,23 @@ static FailureOr<Dims> verifyMainOperands(AttentionOp op) {
                           "type, but got ")
            << output.getElementType() << " and " << element;
   auto dim = [](ShapedType type, int index) { return type.getDimSize(index); };
-  if (!mayEqual(dim(query, map.dim), dim(key, map.dim))) // C3
+  if (!mayEqual(dim(query, map.dim), dim(key, keyMap.dim))) // C3
     return op.emitOpError("expects key head dim to equal query head dim, but "
                           "got ")
-           << dim(key, map.dim) << " and " << dim(query, map.dim);
-  if (!mayEqual(dim(key, map.seq), dim(value, map.seq))) // C4
+           << dim(key, keyMap.dim) << " and " << dim(query, map.dim);
+  if (!mayEqual(dim(key, keyMap.seq), dim(value, keyMap.seq))) // C4
     return op.emitOpError("expects value length to equal key length, but got ")
-           << dim(value, map.seq) << " and " << dim(key, map.seq);
-  bool paged = bool(op.getBlockTable());
-  if (map.batch >= 0) { // C5
+           << dim(value, keyMap.seq) << " and " << dim(key, keyMap.seq);
+  if (paged) { // C5
+    int64_t k = dim(key, keyMap.batch), v = dim(value, keyMap.batch);
+    if (!mayEqual(k, v))
+      return op.emitOpError("expects pools of key and value of as many pages, "
+                            "but got ")
+             << k << " and " << v;
+  } else if (map.batch >= 0) {
     int64_t q = dim(query, map.batch), k = dim(key, map.batch),
             v = dim(value, map.batch);
-    if (!mayEqual(k, v) || (!paged && (!mayEqual(q, k) || !mayEqual(q, v))))
+    if (!mayEqual(k, v) || !mayEqual(q, k) || !mayEqual(q, v))
       return op.emitOpError("expects one batch size for query, key and value, "
                             "but got ")
              << shapeString({q}) << ", " << shapeString({k}) << " and "
@@ -191,10 +200,10 @@ static FailureOr<Dims> verifyMainOperands(AttentionOp op) {
                           refine(dim(key, map.batch), dim(value, map.batch)));
   }
   dims.queryHeads = dim(query, map.head);
-  dims.keyHeads = dim(key, map.head);
-  dims.valueHeads = dim(value, map.head);
-  dims.queryDim = refine(dim(query, map.dim), dim(key, map.dim));
-  dims.valueDim = dim(value, map.dim);
+  dims.keyHeads = dim(key, keyMap.head);
+  dims.valueHeads = dim(value, keyMap.head);
+  dims.queryDim = refine(dim(query, map.dim), dim(key, keyMap.dim));
+  dims.valueDim = dim(value, keyMap.dim);
   dims.rows = dim(query, map.seq);
   SmallVector<int64_t *> expected(map.rank()); // C7
   if (map.batch >= 0)
@@ -211,7 +220,7 @@ static FailureOr<Dims> verifyMainOperands(AttentionOp op) {
   if (map.batch >= 0) {
     dims.queryLength = dims.rows;
     if (!paged)
-      dims.keyLength = refine(dim(key, map.seq), dim(value, map.seq));
+      dims.keyLength = refine(dim(key, keyMap.seq), dim(value, keyMap.seq));
   }
   for (auto [name, operand] : // C24
        {std::pair("query", op.getQuery()), std::pair("key", op.getKey()),
@@ -290,60 +299,71 @@ static LogicalResult verifyHeads(AttentionOp op, const Dims &dims) {
   return success();
 }
 
-/// C20 to C22, C25: operands that say where sequences and pages lie.
-static LogicalResult verifySequenceOperands(AttentionOp op, Dims &dims) {
-  bool packed = op.getLayout() == Layout::thd;
-  for (auto [name, value] : {std::pair("seqlens_q", op.getSeqlensQ()),
-                             std::pair("seqlens_kv", op.getSeqlensKv())}) {
-    if (!value)
-      continue;
-    if (packed) // C20
-      return op.emitOpError("expects no ")
-             << name << " with layout thd, whose lengths are in cu_seqlens";
-    if (isa<ShapedType>(value.getType()) &&
-        failed(verifyDims(op, name, value, {&dims.batch})))
-      return failure();
-  }
-  // C21
+/// C21: where packed sequences begin.
+static LogicalResult verifyStarts(AttentionOp op, Dims &dims) {
+  bool packed = op.getLayout() == Layout::thd, paged = bool(op.getBlockTable());
   Value cuQ = op.getCuSeqlensQ(), cuKv = op.getCuSeqlensKv();
-  if (bool(cuQ) != bool(cuKv))
+  if (!packed && (cuQ || cuKv) && (bool(cuQ) == bool(cuKv) || paged))
+    return op.emitOpError("expects layout thd with cu_seqlens, but got ")
+           << stringifyLayout(op.getLayout());
+  if (paged && cuKv)
+    return op.emitOpError("expects no cu_seqlens_kv with block_table, whose "
+                          "lengths are in seqlens_kv");
+  if (paged && packed && !cuQ)
+    return op.emitOpError(
+        "expects cu_seqlens_q with layout thd and block_table");
+  if (!paged && bool(cuQ) != bool(cuKv))
     return op.emitOpError("expects cu_seqlens_q and cu_seqlens_kv together, "
                           "but got only ")
            << (cuQ ? "cu_seqlens_q" : "cu_seqlens_kv");
   if (packed && !cuQ)
     return op.emitOpError(
         "expects cu_seqlens_q and cu_seqlens_kv with layout thd");
-  if (!packed && cuQ)
-    return op.emitOpError("expects layout thd with cu_seqlens, but got ")
-           << stringifyLayout(op.getLayout());
-  if (cuQ) {
-    for (auto [name, value] :
-         {std::pair("cu_seqlens_q", cuQ), std::pair("cu_seqlens_kv", cuKv)}) {
-      if (shaped(value).getRank() != 1)
-        return op.emitOpError("expects ") << name << " of rank 1, but got rank "
-                                          << shaped(value).getRank();
-      if (shaped(value).getDimSize(0) == 0)
-        return op.emitOpError("expects ")
-               << name << " to have at least one element, but got 0";
-    }
-    int64_t q = shaped(cuQ).getDimSize(0), kv = shaped(cuKv).getDimSize(0);
-    if (!mayEqual(q, kv))
+  int64_t length = ShapedType::kDynamic;
+  for (auto [name, value] :
+       {std::pair("cu_seqlens_q", cuQ), std::pair("cu_seqlens_kv", cuKv)}) {
+    if (!value)
+      continue;
+    if (shaped(value).getRank() != 1)
+      return op.emitOpError("expects ")
+             << name << " of rank 1, but got rank " << shaped(value).getRank();
+    int64_t size = shaped(value).getDimSize(0);
+    if (size == 0)
+      return op.emitOpError("expects ")
+             << name << " to have at least one element, but got 0";
+    if (!mayEqual(length, size))
       return op.emitOpError("expects cu_seqlens_q and cu_seqlens_kv to be "
                             "equally long, but got ")
-             << q << " and " << kv;
-    if (int64_t length = refine(q, kv); !ShapedType::isDynamic(length))
-      dims.batch = length - 1;
+             << length << " and " << size;
+    length = refine(length, size);
   }
-  // C22
+  if (packed && !ShapedType::isDynamic(length))
+    dims.batch = length - 1;
+  return success();
+}
+
+/// C20, C22, C25: operands that say where sequences and pages lie.
+static LogicalResult verifySequenceOperands(AttentionOp op, Dims &dims) {
+  bool packed = op.getLayout() == Layout::thd;
   Value table = op.getBlockTable();
+  std::pair<StringRef, Value> lengths[] = {{"seqlens_q", op.getSeqlensQ()},
+                                           {"seqlens_kv", op.getSeqlensKv()}};
+  for (auto [name, value] : lengths) // C20
+    if (packed && value && !(table && name == "seqlens_kv"))
+      return op.emitOpError("expects no ")
+             << name << " with layout thd, whose lengths are in cu_seqlens";
+  if (failed(verifyStarts(op, dims)))
+    return failure();
+  for (auto [name, value] : lengths)
+    if (value && isa<ShapedType>(value.getType()) &&
+        failed(verifyDims(op, name, value, {&dims.batch})))
+      return failure();
+  // C22
   if (bool(table) != op.getPageSize().has_value())
     return op.emitOpError("expects block_table and page_size together, but got "
                           "only ")
            << (table ? "block_table" : "page_size");
   if (table) {
-    if (packed)
-      return op.emitOpError("expects layout bhsd or bshd with block_table, but "
-                            "got thd");
     if (!op.getSeqlensKv())
       return op.emitOpError("expects seqlens_kv with block_table");
     int64_t page = *op.getPageSize();
@@ -351,7 +371,7 @@ static LogicalResult verifySequenceOperands(AttentionOp op, Dims &dims) {
       return op.emitOpError("expects page_size to be between 1 and 2147483647, "
                             "but got ")
              << page;
-    int seq = getDimMap(op.getLayout()).seq;
+    int seq = op.getKeyDimMap().seq;
     for (Value pool : {op.getKey(), op.getValue()})
       if (int64_t dim = shaped(pool).getDimSize(seq); !mayEqual(dim, page))
         return op.emitOpError("expects the page dim of key and value to equal "

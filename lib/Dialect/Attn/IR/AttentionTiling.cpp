@@ -29,7 +29,7 @@ public:
   TileBuilder(AttentionOp op, OpBuilder &builder,
               ArrayRef<OpFoldResult> offsets, ArrayRef<OpFoldResult> sizes)
       : op(op), builder(builder), loc(op.getLoc()),
-        map(getDimMap(op.getLayout())) {
+        map(getDimMap(op.getLayout())), keyMap(op.getKeyDimMap()) {
     OpFoldResult zero = builder.getIndexAttr(0);
     SmallVector<OpFoldResult> query =
         getMixedSizes(builder, loc, op.getQuery());
@@ -69,7 +69,7 @@ private:
   AttentionOp op;
   OpBuilder &builder;
   Location loc;
-  DimMap map;
+  DimMap map, keyMap;
   Span batch, head, row;
   bool rowsTiled = false;
   SmallVector<Operation *> slices;
@@ -144,7 +144,7 @@ static bool isMultipleOf(OpFoldResult value, int64_t factor) {
 /// The head of `operand` that serves the tile's first query head.
 OpFoldResult TileBuilder::divideByGroup(Value operand) {
   OpFoldResult heads = getMixedSize(builder, loc, op.getQuery(), map.head);
-  OpFoldResult kvHeads = getMixedSize(builder, loc, operand, map.head);
+  OpFoldResult kvHeads = getMixedSize(builder, loc, operand, keyMap.head);
   std::optional<int64_t> h = getConstantIntValue(heads),
                          k = getConstantIntValue(kvHeads);
   if (h && k) {
@@ -166,10 +166,11 @@ OpFoldResult TileBuilder::divideByGroup(Value operand) {
 /// Key or value heads that serve the tile's query heads. With g query heads a
 /// head of this operand, a tile lies in one group or covers whole ones.
 FailureOr<TileBuilder::Span> TileBuilder::getKvHeads(Value operand) {
-  auto dims = [&](Value value) {
-    return cast<ShapedType>(value.getType()).getDimSize(map.head);
+  auto dims = [](Value value, int dim) {
+    return cast<ShapedType>(value.getType()).getDimSize(dim);
   };
-  int64_t heads = dims(op.getQuery()), kvHeads = dims(operand);
+  int64_t heads = dims(op.getQuery(), map.head),
+          kvHeads = dims(operand, keyMap.head);
   std::optional<int64_t> tile = getConstantIntValue(head.size);
   if (heads == kvHeads && !ShapedType::isDynamic(heads))
     return head;
@@ -181,7 +182,8 @@ FailureOr<TileBuilder::Span> TileBuilder::getKvHeads(Value operand) {
         getMixedSizes(builder, loc, op.getQuery());
     if (isConstantIntValue(head.offset, 0) &&
         isEqualConstantIntOrValue(head.size, query[map.head]))
-      return Span{head.offset, getMixedSizes(builder, loc, operand)[map.head]};
+      return Span{head.offset,
+                  getMixedSizes(builder, loc, operand)[keyMap.head]};
     return op.emitOpError("expects a tile of 1 query head, or static heads "
                           "that it divides, to tile heads");
   }
@@ -330,9 +332,9 @@ FailureOr<TilingResult> TileBuilder::build() {
           slice(op.getQuery(),
                 {{map.batch, batch}, {map.head, head}, {rowDim, row}}));
   replace(MutableOperandRange(op.getKeyMutable()),
-          slice(op.getKey(), {{kvBatch, batch}, {map.head, *keyHeads}}));
+          slice(op.getKey(), {{kvBatch, batch}, {keyMap.head, *keyHeads}}));
   replace(MutableOperandRange(op.getValueMutable()),
-          slice(op.getValue(), {{kvBatch, batch}, {map.head, *valueHeads}}));
+          slice(op.getValue(), {{kvBatch, batch}, {keyMap.head, *valueHeads}}));
   if (op.getBias())
     replace(op.getBiasMutable(), sliceBroadcast(op.getBias()));
   if (op.getMask())
@@ -349,7 +351,8 @@ FailureOr<TilingResult> TileBuilder::build() {
        {op.getSeqlensQMutable(), op.getSeqlensKvMutable(),
         op.getQOffsetMutable(), op.getKvOffsetMutable(),
         op.getBlockTableMutable()})
-    if (!range.empty() && isa<ShapedType>(range[0].get().getType()))
+    if (map.batch >= 0 && !range.empty() &&
+        isa<ShapedType>(range[0].get().getType()))
       replace(range, slice(range[0].get(), {{0, batch}}));
 
   SmallVector<Type> resultTypes;

@@ -135,3 +135,7 @@ DimMap mlir::attn::getDimMap(Layout layout) {
   }
   llvm_unreachable("unknown layout");
 }
+
+DimMap mlir::attn::getKeyDimMap(Layout layout, bool isPaged) {
+  return getDimMap(isPaged && layout == Layout::thd ? Layout::bshd : layout);
+}

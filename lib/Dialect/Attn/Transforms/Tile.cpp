@@ -121,7 +121,8 @@ private:
 
   Span getSpan(Value cuSeqlens, Value sequence);
   Value slicePacked(Value source, Span span, Part *part = nullptr);
-  Value sliceScoreOperand(Value source, Value sequence, Span q, Span kv);
+  Value sliceScoreOperand(Value source, Value sequence, OpFoldResult rows,
+                          OpFoldResult keys);
   Value slicePerBatch(Value source, Value sequence);
   Value lseDestination(Value lse, Value sequence, Span q, Part &part);
   Value lseResult(Value result);
@@ -158,9 +159,9 @@ Value SequenceLoop::slicePacked(Value source, Span span, Part *part) {
                       createSlice(rewriter, loc, source, offsets, sizes), 4);
 }
 
-/// Bias or mask of one sequence; dims of 1 stay.
-Value SequenceLoop::sliceScoreOperand(Value source, Value sequence, Span q,
-                                      Span kv) {
+/// Bias or mask of one sequence; dims of 1 stay, and keys if not counted.
+Value SequenceLoop::sliceScoreOperand(Value source, Value sequence,
+                                      OpFoldResult rows, OpFoldResult keys) {
   auto type = cast<ShapedType>(source.getType());
   SmallVector<OpFoldResult> sizes = getMixedSizes(rewriter, loc, source);
   SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0));
@@ -173,10 +174,11 @@ Value SequenceLoop::sliceScoreOperand(Value source, Value sequence, Span q,
       sizes[dim] = rewriter.getIndexAttr(1);
       break;
     case -2:
-      sizes[dim] = q.length;
+      sizes[dim] = rows;
       break;
     case -1:
-      sizes[dim] = kv.length;
+      if (keys)
+        sizes[dim] = keys;
       break;
     default:
       break;
@@ -275,15 +277,22 @@ AttentionOp SequenceLoop::build() {
   rewriter.setInsertionPointToStart(loop.getBody());
   Value sequence = loop.getInductionVar(0);
   Span q = getSpan(op.getCuSeqlensQ(), sequence);
-  Span kv = getSpan(op.getCuSeqlensKv(), sequence);
+  // A pool of pages serves all sequences.
+  Value table = op.getBlockTable(), key = op.getKey(), value = op.getValue();
+  OpFoldResult keys;
+  if (!table) {
+    Span kv = getSpan(op.getCuSeqlensKv(), sequence);
+    key = slicePacked(key, kv);
+    value = slicePacked(value, kv);
+    keys = kv.length;
+  }
 
   SmallVector<Part> parts(destinations.size());
   SmallVector<Value> inits = {slicePacked(destinations[0], q, &parts[0])};
   if (op.hasLse())
     inits.push_back(lseDestination(destinations[1], sequence, q, parts[1]));
   auto inner = AttentionOp::create(rewriter, loc, slicePacked(op.getQuery(), q),
-                                   slicePacked(op.getKey(), kv),
-                                   slicePacked(op.getValue(), kv), inits);
+                                   key, value, inits);
   // Options: all but those of the packed form.
   AttentionOp::Properties properties = op.getProperties();
   properties.operandSegmentSizes = inner.getProperties().operandSegmentSizes;
@@ -296,10 +305,10 @@ AttentionOp SequenceLoop::build() {
   rewriter.setInsertionPoint(inner);
   if (op.getBias())
     inner.getBiasMutable().assign(
-        sliceScoreOperand(op.getBias(), sequence, q, kv));
+        sliceScoreOperand(op.getBias(), sequence, q.length, keys));
   if (op.getMask())
     inner.getMaskMutable().assign(
-        sliceScoreOperand(op.getMask(), sequence, q, kv));
+        sliceScoreOperand(op.getMask(), sequence, q.length, keys));
   if (Value slopes = op.getAlibiSlopes()) {
     if (cast<ShapedType>(slopes.getType()).getRank() == 2) {
       OpFoldResult one = rewriter.getIndexAttr(1);
@@ -313,6 +322,13 @@ AttentionOp SequenceLoop::build() {
   }
   if (op.getSink())
     inner.getSinkMutable().assign(op.getSink());
+  if (table) {
+    inner.getSeqlensKvMutable().assign(
+        slicePerBatch(op.getSeqlensKv(), sequence));
+    inner.getBlockTableMutable().assign(createSlice(
+        rewriter, loc, table, {sequence, rewriter.getIndexAttr(0)},
+        {rewriter.getIndexAttr(1), getMixedSize(rewriter, loc, table, 1)}));
+  }
   if (op.getQOffset())
     inner.getQOffsetMutable().assign(slicePerBatch(op.getQOffset(), sequence));
   if (op.getKvOffset())

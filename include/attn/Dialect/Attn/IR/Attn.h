@@ -34,6 +34,9 @@ struct DimMap {
   unsigned rank() const { return batch < 0 ? 3 : 4; }
 };
 DimMap getDimMap(Layout layout);
+/// That of key and value: with pages their batch dim counts the pages of a
+/// pool, which for `thd` has the order of `bshd`.
+DimMap getKeyDimMap(Layout layout, bool isPaged);
 
 /// Keys of a split are a multiple of the first number, which keeps reads of
 /// small elements aligned; where they are more than the second, a tile of the

@@ -104,7 +104,7 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     | option | default | meaning |
     |---|---|---|
     | `scale` | 1/sqrt(Dqk) | multiplies the products; any finite value |
-    | `layout` | `bhsd` | `bhsd`, `bshd`, or `thd` (packed, with `cu_seqlens_*`) |
+    | `layout` | `bhsd` | `bhsd`, `bshd`, or `thd` (packed, with `cu_seqlens_q`) |
     | `causal` | off | row i sees keys j <= i + off |
     | `diagonal_alignment` | `bottom_right` | off = Skv - Sq, or 0 for `top_left` |
     | `window_left`, `window_right` | -1 | bounds of i + off - j; -1 is unbounded |
@@ -127,7 +127,7 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     | `seqlens_q`, `seqlens_kv` | scalar or [B] i32 | valid lengths of a padded batch |
     | `cu_seqlens_q`, `cu_seqlens_kv` | [B + 1] i32 | where packed sequences begin |
     | `q_offset`, `kv_offset` | scalar or [B] i32 | off = q_offset - kv_offset |
-    | `block_table` | [B, pages] i32 | key and value are page pools |
+    | `block_table` | [B, pages] i32 | key and value are page pools (below) |
     | `scale_value` | f32 scalar | a scale known at run time only |
     | `kv_split` | index | O and LSE of this one of `num_kv_splits` splits only |
 
@@ -146,6 +146,19 @@ def Attn_AttentionOp : Attn_Op<"attention", [
         outs(%o0, %lse0 : tensor<4x1x8x1x64xf32>, tensor<4x1x8x1xf32>) {num_kv_splits = 4}
     ```
 
+    Pages: with `block_table` key and value are pools, whose batch dim counts pages
+    and whose length is `page_size`; key j of sequence b is key j mod `page_size` of
+    page `block_table[b, j / page_size]`, for j below the sequence's `seqlens_kv`.
+    Entries behind that are not read. For `thd` pools are [pages, page_size, H, D]:
+
+    ```mlir
+    %o = attn.attention
+        ins(%q, %k, %v : tensor<?x8x64xf16>, tensor<?x16x2x64xf16>, tensor<?x16x2x64xf16>)
+        seqlens_kv(%n : tensor<3xi32>) cu_seqlens_q(%cu : tensor<4xi32>)
+        block_table(%t : tensor<3x?xi32>)
+        outs(%o0 : tensor<?x8x64xf16>) {causal, layout = thd, page_size = 16}
+    ```
+
     `bias` and `mask` broadcast by NumPy's rules, through dims that are 1 in the
     type; a dynamic dim has the full size. With `thd` their rows and keys count
     from the start of each sequence.
@@ -157,7 +170,8 @@ def Attn_AttentionOp : Attn_Op<"attention", [
 
     Constraints (shapes are compared where both sides are static):
 
-    * C1: query, key, value and output have rank 4, for `thd` rank 3.
+    * C1: query, key, value and output have rank 4, for `thd` rank 3; page pools
+      always have rank 4.
     * C2: query, key and value have one element type; the output has the same,
       or any float type if the inputs are 8 bits wide. Floats are f16, bf16, f32,
       f64 and the fp8 types f8E4M3FN, f8E5M2, f8E4M3FNUZ and f8E5M2FNUZ.
@@ -183,9 +197,9 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     * C18: `bias` and `mask` broadcast to [B, Hq, Sq, Skv].
     * C19: `alibi_slopes` is [Hq] or [B, Hq], `sink` is [Hq].
     * C20: `seqlens_q` and `seqlens_kv`, if not scalars, are [B]; they are not
-      for `thd`.
+      for `thd`, but for `seqlens_kv` with `block_table`.
     * C21: `cu_seqlens_q` and `cu_seqlens_kv` come together, equally long, and
-      exactly with `thd`.
+      exactly with `thd`; with `block_table` `cu_seqlens_q` comes alone.
     * C22: `block_table` and `page_size` come together, with `seqlens_kv`; the
       page dim of key and value is `page_size`, which is positive.
     * C23: `num_kv_splits` is between 0 and 65535, the limit of a grid dim.
@@ -257,6 +271,10 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     bool hasSplitDim() {
       return ::mlir::cast<::mlir::ShapedType>(getOutputInit().getType()).getRank() ==
              ::mlir::attn::getDimMap(getLayout()).rank() + 1;
+    }
+    /// Where the dims of key and value stand.
+    ::mlir::attn::DimMap getKeyDimMap() {
+      return ::mlir::attn::getKeyDimMap(getLayout(), bool(getBlockTable()));
     }
     /// Whether any row hides keys by their position relative to the diagonal.
     bool hasWindow() { return getWindowLeft() >= 0 || getWindowRight() >= 0; }
