@@ -75,8 +75,9 @@ def test_the_operator_is_well_formed():
     q, k, v = inputs()
     optional = [None] * 13
     plain = (False, -1, -1, 0, "bottom_right", None, None, "bhsd")
-    for return_lse in (True, False):
-        arguments = (q, k, v, *optional, *plain, return_lse, "e", None, None, None, None, None)
+    for return_lse, *splits in ((True, 1, False), (False, 1, False), (True, 2, True)):
+        lse = (return_lse, "e", None, None)
+        arguments = (q, k, v, *optional, *plain, *lse, *splits, None, None, None)
         torch.library.opcheck(torch.ops.attn_mlir.attention, arguments)
 
 
