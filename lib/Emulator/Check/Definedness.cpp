@@ -67,6 +67,17 @@ uint64_t Definedness::getSource(const WaveState &state, const Src &src) const {
   return 0;
 }
 
+uint64_t Definedness::getWord(const WaveState &state, const Src &src,
+                              bool high) const {
+  if (getWords(src.ty) < 2)
+    return getSource(state, src);
+  if (src.kind == SrcKind::Vector)
+    return state.vector[(src.reg + high) & 511];
+  if (src.kind == SrcKind::SGPR)
+    return state.scalar[(src.reg + high) & (numScalarRegs - 1)] ? allLanes : 0;
+  return 0;
+}
+
 uint64_t Definedness::getMask(const WaveState &state, const Src &src) const {
   return src.kind == SrcKind::SGPR ? getScalar64(state, src.reg) : 0;
 }
@@ -286,6 +297,28 @@ void Definedness::stepVector(Wave &wave, const Inst &inst,
     s = (s & ~exec) | (newS & exec);
     return;
   }
+  case Flow::ShiftLeft64:
+  case Flow::ShiftRight64: {
+    const Src &amount = inst.src[0], &value = inst.src[1];
+    uint64_t far = 0; // lanes that shift by 32 or more
+    if (amount.kind != SrcKind::Vector)
+      far = wave.read32(amount) & 32 ? allLanes : 0;
+    else
+      for (unsigned lane = 0; lane < numLanes; ++lane)
+        far |= uint64_t(wave.vgpr(amount.reg)[lane] >> 5 & 1) << lane;
+    // `near` is the word that every amount keeps in its place or clears.
+    bool isLeft = inst.traits.flow == Flow::ShiftLeft64;
+    uint64_t near = getWord(state, value, !isLeft),
+             other = getWord(state, value, isLeft);
+    uint64_t moved = (far & near) | (~far & (near | other));
+    // What comes in from the end is 0, or the sign.
+    bool isSigned = value.ty == Ty::I64;
+    uint64_t kept = isSigned ? near : near & ~far;
+    uint64_t all = getSource(state, amount);
+    setVector(state, inst.dst, 1, exec, all | (isLeft ? kept : moved));
+    setVector(state, inst.dst + 1, 1, exec, all | (isLeft ? moved : kept));
+    return;
+  }
   default:
     break;
   }
@@ -295,11 +328,6 @@ void Definedness::stepVector(Wave &wave, const Inst &inst,
   uint64_t undefined = 0, written = exec;
   bool packed = inst.dstTy == Ty::PKF32 || inst.dstTy == Ty::PKB32;
   uint64_t undefinedLow = 0, undefinedHigh = 0;
-  auto getWord = [&](const Src &src, bool high) -> uint64_t {
-    if (src.kind != SrcKind::Vector || getWords(src.ty) < 2)
-      return getSource(state, src);
-    return state.vector[(src.reg + high) & 511];
-  };
   if (inst.traits.flow == Flow::Select && !inst.isSDWA) {
     uint64_t a = getSource(state, inst.src[0]);
     if (inst.isDPP)
@@ -321,9 +349,9 @@ void Definedness::stepVector(Wave &wave, const Inst &inst,
       // v_pk_mov_b32 takes one word of each source.
       bool isMove = inst.dstTy == Ty::PKB32;
       if (!isMove || n == 0)
-        undefinedLow |= getWord(src, packed && src.opSel);
+        undefinedLow |= getWord(state, src, packed && src.opSel);
       if (!isMove || n == 1)
-        undefinedHigh |= packed ? getWord(src, src.opSelHi) : source;
+        undefinedHigh |= packed ? getWord(state, src, src.opSelHi) : source;
     }
     if (inst.traits.isDivFmas)
       undefined |= getScalar64(state, regVCC);

@@ -91,6 +91,8 @@ private:
 
   /// Undefined lanes of a source: of all its words.
   uint64_t getSource(const WaveState &state, const Src &src) const;
+  /// Those of one word of a 64-bit source.
+  uint64_t getWord(const WaveState &state, const Src &src, bool high) const;
   /// Undefined bits of a mask operand.
   uint64_t getMask(const WaveState &state, const Src &src) const;
   uint64_t getScalar64(const WaveState &state, unsigned reg) const {

@@ -742,9 +742,12 @@ void attn::emu::addSpecialVectorOps(OpTable &t) {
   auto flow = [&](StringRef name, Flow value) {
     t.find(name)->traits.flow = value;
   };
-  for (StringRef name : {"v_mad_u64_u32", "v_mad_i64_i32", "v_lshl_add_u64",
-                         "v_lshlrev_b64", "v_mov_b64"})
+  for (StringRef name :
+       {"v_mad_u64_u32", "v_mad_i64_i32", "v_lshl_add_u64", "v_mov_b64"})
     flow(name, Flow::LowWord);
+  flow("v_lshlrev_b64", Flow::ShiftLeft64);
+  flow("v_lshrrev_b64", Flow::ShiftRight64);
+  flow("v_ashrrev_i64", Flow::ShiftRight64);
   flow("v_readfirstlane_b32", Flow::ReadFirstLane);
   flow("v_readlane_b32", Flow::ReadLane);
   flow("v_writelane_b32", Flow::WriteLane);

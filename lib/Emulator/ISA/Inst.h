@@ -156,6 +156,9 @@ enum class Flow : uint8_t {
   LaneWise,
   /// Lane by lane; the low word of a 64-bit result needs the low words only.
   LowWord,
+  /// Lane by lane; 64-bit shifts by 32 and more move a word out.
+  ShiftLeft64,
+  ShiftRight64,
   /// Select by a mask.
   Select,
   ReadFirstLane,

@@ -251,6 +251,37 @@ TEST_P(CheckTest, UninitializedWordsOfAScalarShift) {
     }
 }
 
+TEST_P(CheckTest, UninitializedWordsOfAVectorShift) {
+  struct {
+    const char *shift, *written;
+    const char *undefined[2];
+  } const cases[] = {
+      {"v_lshlrev_b64 v[6:7], 32, v[4:5]", "v4", {"", ""}},
+      {"v_lshlrev_b64 v[6:7], 31, v[4:5]", "v4", {"", "uninitialized"}},
+      {"v_lshlrev_b64 v[6:7], 32, v[4:5]", "v5", {"", "uninitialized"}},
+      {"v_lshrrev_b64 v[6:7], 32, v[4:5]", "v5", {"", ""}},
+      {"v_lshrrev_b64 v[6:7], 31, v[4:5]", "v5", {"uninitialized", ""}},
+      {"v_lshrrev_b64 v[6:7], 32, v[4:5]", "v4", {"uninitialized", ""}},
+      {"v_ashrrev_i64 v[6:7], 32, v[4:5]", "v5", {"", ""}},
+      {"v_ashrrev_i64 v[6:7], 32, v[4:5]",
+       "v4",
+       {"uninitialized", "uninitialized"}},
+      // Amounts of lanes: all at least 32, or one below.
+      {"v_or_b32 v8, 32, v1\nv_lshlrev_b64 v[6:7], v8, v[4:5]", "v4", {"", ""}},
+      {"v_lshlrev_b64 v[6:7], v1, v[4:5]", "v4", {"", "uninitialized"}},
+      {"v_lshlrev_b64 v[6:7], v9, v[4:5]",
+       "v4",
+       {"uninitialized", "uninitialized"}},
+  };
+  for (const auto &test : cases)
+    for (int word : {0, 1}) {
+      std::string body = "v_mov_b32 " + std::string(test.written) + ", 5\n" +
+                         test.shift + "\nv_mov_b32 v2, v" +
+                         std::to_string(6 + word) + "\n" + store;
+      EXPECT_EQ(fired(body), test.undefined[word]) << body;
+    }
+}
+
 TEST_P(CheckTest, UninitializedScratch) {
   EXPECT_EQ(fired("v_mov_b32 v2, 5\nscratch_store_dword off, v2, off\n"
                   "s_waitcnt vmcnt(0)\nscratch_load_dword v2, off, off\n"
