@@ -153,8 +153,7 @@ def test_A11_everything_at_once_empties_two_rows(device, kind):
     )
     # A build without optimisation and one with all of it (the last level counts).
     for level in ("0", "3"):
-        flags = [] if device.is_gpu else [f"--optimize={level}"]
-        result = run(problem, device, extra_args=flags)
+        result = run(problem, device, extra_args=[f"--optimize={level}"])
         assert_matches(result, problem, what=f"level {level}: ")
         assert (result.lse[0, 0, [2, 5]] == -INF).all()
         compare.assert_plus_zero(result.out[0, 0, [2, 5]])

@@ -4,6 +4,21 @@ import numpy as np
 import pytest
 from attn_program import Problem, assert_matches, run, run_all
 from cases import LN, check, heads, spread, unique
+from devices import DEVICES
+
+
+@pytest.mark.parametrize("device", [d for d in DEVICES if d.is_gpu], ids=str)
+@pytest.mark.parametrize("kind", ["f16", "bf16"])
+@pytest.mark.parametrize("causal", [False, True])
+def test_F1_waits_and_hazards_of_final_code(device, kind, causal):
+    # The emulator's checks of waits, races and wait states go over every
+    # instruction that runs: both groups of waves, whole tiles and the last one.
+    problems = []
+    for d in (64, 128, 256):
+        q, k, v = (unique((1, 1, s, d), kind, n) for n, s in enumerate((300, 450, 450)))
+        problems.append(Problem(q, k, v, {"causal": causal, "scale": 0.125}))
+    for p, result in zip(problems, run_all(problems, device)):
+        assert_matches(result, p, what=f"D = {p.q.shape[-1]}: ")
 
 
 @pytest.mark.smoke
