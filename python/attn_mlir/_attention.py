@@ -94,8 +94,8 @@ def attention(
       num_kv_splits: so many parts of the keys are computed side by side, and merged; 0 lets the
         compiler choose.
       partial: whether to return the states of all splits instead of merging them: O of
-        float32 (float64 for that) and LSE with one more dim in front, of num_kv_splits, without the sink (see
-        `merge_states`). Needs return_lse and a number of splits.
+        float32 (float64 for that) and LSE, each with one more dim in front, of num_kv_splits,
+        and without the sink (see `merge_states`). Needs return_lse and a number of splits.
       out, lse: arrays to write the results to, of any strides; they must not overlap with
         any other argument.
       device: "hip", "cpu" (this machine) or "emulator" (GPU code without a GPU, slow). By

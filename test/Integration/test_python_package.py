@@ -86,6 +86,7 @@ def test_the_page_runs_in_a_fresh_environment(python, tmp_path):
     check = "\nassert np.allclose(o, o2, atol=1e-3) and np.allclose(lse, lse2, atol=1e-4)"
     printed = run(python, code + check, tmp_path)
     assert printed.startswith("[129. 256.]\nattention for gfx950: q ?x8x?x64xf16")
+    assert printed.splitlines()[-1] == "[ 1.  2.  3.  4. 33.]"
     assert list((tmp_path / ".cache/attn-mlir").glob("*.attn"))
 
 
