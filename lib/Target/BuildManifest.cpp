@@ -77,7 +77,7 @@ static std::optional<mf::DType> getDType(Type type) {
     return mf::DType::F16;
   if (type.isBF16())
     return mf::DType::BF16;
-  if (type.isInteger(64))
+  if (type.isInteger(64) || type.isIndex())
     return mf::DType::I64;
   if (type.isInteger(32))
     return mf::DType::I32;
@@ -129,13 +129,22 @@ static Value findRoot(Value value) {
   }
 }
 
+/// An index as the i64 that kernels take.
+static bool isCastOfIndex(Operation *op) {
+  return isa<arith::IndexCastOp>(op) && op->getOperand(0).getType().isIndex() &&
+         op->getResult(0).getType().isInteger(64);
+}
+
 /// Is it the load of a one-element argument that only launches take, by value?
 static bool isScalarOfLaunch(Operation *op) {
   auto load = dyn_cast<memref::LoadOp>(op);
+  auto isPassedOn = [](Operation *user) {
+    return isa<gpu::LaunchFuncOp>(user) || isCastOfIndex(user);
+  };
   return load && isa<BlockArgument>(skipCasts(load.getMemRef())) &&
          load.getMemRefType().hasStaticShape() &&
          load.getMemRefType().getNumElements() == 1 &&
-         llvm::all_of(op->getUsers(), llvm::IsaPred<gpu::LaunchFuncOp>);
+         llvm::all_of(op->getUsers(), isPassedOn);
 }
 
 /// Refuses work of the host, which a list of launches would leave out.
@@ -421,7 +430,9 @@ static Value findMemRef(Value pointer) {
 /// The function's argument whose one element `operand` is; null if it is
 /// something else.
 static Value findScalar(Value operand) {
-  if (isa<BlockArgument>(operand) && operand.getType().isIntOrFloat())
+  if (Operation *cast = operand.getDefiningOp(); cast && isCastOfIndex(cast))
+    operand = cast->getOperand(0);
+  if (isa<BlockArgument>(operand) && operand.getType().isIntOrIndexOrFloat())
     return operand;
   auto load = operand.getDefiningOp<memref::LoadOp>();
   return load && isScalarOfLaunch(load) ? load.getMemRef() : Value();

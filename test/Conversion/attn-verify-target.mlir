@@ -115,14 +115,6 @@ func.func @grid(%q: memref<4294967296x4294967296x4x64xf16>, %o: memref<429496729
 
 // -----
 
-func.func @splits(%q: memref<1x2x16x64xf16>, %i: index, %o: memref<1x2x16x64xf16>) {
-  // expected-error @+1 {{expects no kv_split on gfx942; give the destinations a split dim}}
-  attn.attention ins(%q, %q, %q : memref<1x2x16x64xf16>, memref<1x2x16x64xf16>, memref<1x2x16x64xf16>) kv_split(%i : index) outs(%o : memref<1x2x16x64xf16>) {num_kv_splits = 2}
-  return
-}
-
-// -----
-
 func.func @merge(%o: memref<4x8xf64>, %l: memref<4xf32>, %out: memref<4x8xf64>) {
   // expected-error @+1 {{expects outputs of element type f16, bf16, f32 on gfx942, but got 'f64' and 'f64'; convert around the op}}
   attn.merge_states (%o, %l : memref<4x8xf64>, memref<4xf32>) outs(%out : memref<4x8xf64>)

@@ -24,7 +24,7 @@ BUILD = pathlib.Path(
 # Optional operands in the order the op lists them.
 OPERANDS = (
     "bias mask alibi_slopes sink seqlens_q seqlens_kv cu_seqlens_q cu_seqlens_kv "
-    "q_offset kv_offset block_table scale_value"
+    "q_offset kv_offset block_table scale_value kv_split"
 ).split()
 ATTRIBUTES = (
     "causal scale layout diagonal_alignment window_left window_right sink_tokens softcap "
@@ -156,7 +156,7 @@ class Problem:
     def reference(self, **overrides):
         """(O, LSE) in f64."""
         options = {name: self.options[name] for name in self.options}
-        for name in ("num_kv_splits", "page_size"):
+        for name in ("num_kv_splits", "kv_split", "page_size"):
             options.pop(name, None)
         if "scale_value" in options:
             options["scale"] = float(options.pop("scale_value"))
@@ -493,11 +493,12 @@ class _Builder:
             keep_ones = name in ("bias", "mask")
             return self._operand(f"{name}_{n}", x, kind, problem.dynamic, keep_ones)
         # A scalar known at run time only: loaded from a buffer of one element.
-        element, array = "i32", np.array([x], np.int32)
-        if name == "scale_value":
-            element, array = "f32", np.array([x], np.float32)
+        element, dtype = {
+            "scale_value": ("f32", np.float32),
+            "kv_split": ("index", np.int64),
+        }.get(name, ("i32", np.int32))
         label = f"{name}_{n}"
-        holder = self._argument(label, f"{kind}<1x{element}>", array)
+        holder = self._argument(label, f"{kind}<1x{element}>", np.array([x], dtype))
         load = "memref.load" if kind == "memref" else "tensor.extract"
         self.body += [
             f"%{label}_c0 = arith.constant 0 : index",

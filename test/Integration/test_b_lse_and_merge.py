@@ -254,30 +254,32 @@ def test_B5_states_of_unused_splits(device, kind):
     check(ragged, (begin + end - 1) / 2, LN(end - begin), exact=True)
 
 
-@pytest.mark.kinds("f16")
 @pytest.mark.needs("kv_split")
-def test_B5_state_of_one_split(device, kind, tmp_path):
-    np.save(tmp_path / "x", np.zeros((1, 1, 16, 64), compare.dtype(kind)))
-    np.save(tmp_path / "v", heads(spread(np.arange(16), kind)))
-    array = "memref<1x1x16x64xf16>"
-    for split in range(3):
-        (tmp_path / "one.mlir").write_text(f"""
-func.func @one(%x: {array} {{attn.name = "x"}}, %v: {array} {{attn.name = "v"}},
-               %o: {array} {{attn.name = "o"}}, %l: memref<1x1x16xf32> {{attn.name = "l"}}) {{
-  %s = arith.constant {split} : index
-  attn.attention ins(%x, %x, %v : {array}, {array}, {array}) kv_split(%s : index)
-      outs(%o, %l : {array}, memref<1x1x16xf32>) {{num_kv_splits = 3}}
-  return
-}}""")
-        command = [tool("attn-run"), "one.mlir", *device.arguments, "--in", "x=x.npy", "--in", "v=v.npy"]
-        command += ["--out", "o=o.npy", "--out", "l=l.npy"]
-        subprocess.run(command, check=True, cwd=tmp_path)
-        begin, end = min(8 * split, 16), min(8 * split + 8, 16)
-        with np.errstate(divide="ignore"):
-            expected = np.full((1, 1, 16), LN(end - begin), np.float32)
-        compare.assert_close(np.load(tmp_path / "l.npy"), expected, atol=1e-6)
-        mean = np.full((1, 1, 16, 64), (begin + end - 1) / 2 if end > begin else 0)
-        compare.assert_close(np.load(tmp_path / "o.npy"), mean, atol=0)
+def test_B5_state_of_one_split(device, kind):
+    """Of 16 keys in splits of 8: two, and none where there is no such split."""
+    numbers = [0, 1, 2, 3, -1, 2**32]
+    one, whole = (counting(1, 16, kind, num_kv_splits=n) for n in (3, 2))
+    problems = [p.with_options(kv_split=n) for p in (one, whole) for n in numbers]
+    problems[1].dynamic = True
+    for n, result in zip(2 * numbers, run_all(problems, device)):
+        mean, lse = (8 * n + 3.5, LN(8)) if n in (0, 1) else (0, -INF)
+        check(result, mean, lse, exact=True, what=f"split {n}: ")
+
+
+@pytest.mark.kinds("bf16")
+@pytest.mark.needs("kv_split", "window", "bias_mask", "gqa", "decode")
+def test_B5_one_state_equals_that_among_all(device, kind):
+    rng = np.random.default_rng(6)
+    shapes = (1, 4, 5, 64), (1, 2, 700, 64), (1, 2, 700, 64)
+    arrays = [rng.normal(size=shape).astype(compare.dtype(kind)) for shape in shapes]
+    options = {"num_kv_splits": 4, "causal": True, "window_left": 400, "sink_tokens": 9}
+    options["bias"] = rng.normal(size=(1, 4, 5, 700)).astype(np.float32)
+    every = Problem(*arrays, options, states=True)
+    each = [Problem(*arrays, {**options, "kv_split": n}, out_type=np.float32) for n in range(4)]
+    result, *parts = run_all([every, *each], device)
+    for n, part in enumerate(parts):
+        np.testing.assert_array_equal(part.out, result.out[n])
+        np.testing.assert_array_equal(part.lse, result.lse[n])
 
 
 @pytest.mark.needs("split_kv", "causal")

@@ -229,6 +229,20 @@ def test_states_of_packed_rows_over_pages(device, kind):
 
 
 @pytest.mark.kinds("f16")
+@pytest.mark.needs("thd_paged", "kv_split")
+def test_one_state_of_packed_rows_over_pages(device, kind):
+    rng = np.random.default_rng(15)
+    lens = [300, 7, 64]
+    whole = packed_over_pages(rng, kind, [3, 0, 9], 4, 2, lens, 32, causal=True, num_kv_splits=2)
+    problems = [whole.with_options(kv_split=n) for n in range(2)]
+    parts = [(x.out, x.lse.T) for x in run_all(problems, device)]
+    expected, (out, lse) = whole.reference(), merge_states(parts)
+    compare.assert_close(out, expected[0], atol=2e-3)
+    compare.assert_close(lse.T, expected[1], atol=1e-4)
+    assert np.isneginf(parts[1][1][3:]).all()  # of 64 keys the second half has none
+
+
+@pytest.mark.kinds("f16")
 @pytest.mark.needs("thd_paged")
 def test_corrupt_starts_and_pages_stay_inside(device, kind, tmp_path):
     if not device.is_gpu:

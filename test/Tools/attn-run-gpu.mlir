@@ -47,6 +47,16 @@
 // RUN: not attn-run parts/inits.mlir --device=emulator --chip=gfx950 %{inits} --in o1=q.npy 2>&1 | FileCheck %s --check-prefix=NO-ARG
 // NO-ARG: {{^}}error: --in expects the name of an argument (query, output, lse), but got 'o1'{{$}}
 
+// Which split is an argument of its own, or a constant; the second has the last four keys.
+// RUN: %python %S/Inputs/npy.py write one.npy "np.array(1)"
+// RUN: %python %S/Inputs/npy.py write key8.npy "np.ones((1, 1, 8, 64), np.float16)"
+// RUN: %python %S/Inputs/npy.py write value8.npy "np.broadcast_to(np.arange(8)[:, None], (1, 1, 8, 64)).astype(np.float32)"
+// DEFINE: %{split} = --in query=q.npy --in key=key8.npy --in value=value8.npy --out output=o.npy --out lse=lse.npy
+// RUN: attn-run parts/split.mlir --entry=given --device=cpu %{split} --in split=one.npy && %{show} | FileCheck %s --check-prefix=SPLIT
+// RUN: rm o.npy && attn-run parts/split.mlir --entry=given --device=emulator --check=all --chip=gfx950 %{split} --in split=one.npy && %{show} | FileCheck %s --check-prefix=SPLIT
+// RUN: rm o.npy && attn-run parts/split.mlir --entry=constant --device=emulator --check=all --chip=gfx942 %{split} && %{show} | FileCheck %s --check-prefix=SPLIT
+// SPLIT: o.npy <f2 (1, 2, 6, 64) [0.0, 0.0, 4.0, 4.5, 5.0, 5.5]
+
 // RUN: not attn-run parts/main.mlir --device=emulator %{files} 2>&1 | FileCheck %s --check-prefix=CHIP
 // CHIP: {{^}}error: a module needs --chip=gfx942 or --chip=gfx950{{$}}
 // RUN: not attn-run parts/main.mlir --device=emulator --chip=gfx90a %{files} 2>&1 | FileCheck %s --check-prefix=UNKNOWN
@@ -66,6 +76,32 @@ func.func @main(%q: memref<1x2x6x64xf16> {attn.name = "query"},
   attn.attention
       ins(%q, %k, %v : memref<1x2x6x64xf16>, memref<1x1x4x64xf16>, memref<1x1x4x64xf16>)
       outs(%o, %lse : memref<1x2x6x64xf16>, memref<1x2x6xf32>) {causal}
+  return
+}
+
+//--- split.mlir
+func.func @given(%q: memref<1x2x6x64xf16> {attn.name = "query"},
+                 %k: memref<1x1x8x64xf16> {attn.name = "key"},
+                 %v: memref<1x1x8x64xf16> {attn.name = "value"},
+                 %s: index {attn.name = "split"},
+                 %o: memref<1x2x6x64xf16> {attn.name = "output"},
+                 %lse: memref<1x2x6xf32> {attn.name = "lse"}) {
+  attn.attention
+      ins(%q, %k, %v : memref<1x2x6x64xf16>, memref<1x1x8x64xf16>, memref<1x1x8x64xf16>)
+      kv_split(%s : index)
+      outs(%o, %lse : memref<1x2x6x64xf16>, memref<1x2x6xf32>) {causal, num_kv_splits = 2}
+  return
+}
+func.func @constant(%q: memref<1x2x6x64xf16> {attn.name = "query"},
+                    %k: memref<1x1x8x64xf16> {attn.name = "key"},
+                    %v: memref<1x1x8x64xf16> {attn.name = "value"},
+                    %o: memref<1x2x6x64xf16> {attn.name = "output"},
+                    %lse: memref<1x2x6xf32> {attn.name = "lse"}) {
+  %s = arith.constant 1 : index
+  attn.attention
+      ins(%q, %k, %v : memref<1x2x6x64xf16>, memref<1x1x8x64xf16>, memref<1x1x8x64xf16>)
+      kv_split(%s : index)
+      outs(%o, %lse : memref<1x2x6x64xf16>, memref<1x2x6xf32>) {causal, num_kv_splits = 2}
   return
 }
 

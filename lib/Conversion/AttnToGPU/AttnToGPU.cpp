@@ -174,6 +174,11 @@ LogicalResult Lowering::run(SymbolTable &symbols) {
   setAlignments();
   setReaches();
   SmallVector<KernelOperand> operands = getKernelOperands(op);
+  OpBuilder builder(op);
+  for (KernelOperand &operand : operands) // the host's index is wider
+    if (operand.value.getType().isIndex())
+      operand.value = arith::IndexCastOp::create(
+          builder, op.getLoc(), builder.getI64Type(), operand.value);
   // Two waves a SIMD share its registers.
   gpu::GPUFuncOp kernel =
       createKernel(op, "attention", operands, wavesPerGroup * 64, chip, symbols,

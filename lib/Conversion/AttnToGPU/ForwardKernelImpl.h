@@ -439,9 +439,10 @@ private:
   /// i32, where the rows (of one head) and keys begin in the operands: those of
   /// a packed sequence, or of a split; null for 0.
   Value beginQ, beginKV;
-  /// Of a kernel for splits, else null: which one (index), and its first key
-  /// in the sequence (i32), where the kernel's tiles and masks count from.
-  Value split, splitStart;
+  /// Of a kernel for splits, else null: its split's place in the destinations
+  /// (index) if they have all, and the split's first key in the sequence (i32),
+  /// where the kernel's tiles and masks count from.
+  Value splitDim, splitStart;
   Value wholeKV; ///< i32, keys of the sequence with those of other splits
   Value endKV;   ///< i32, in the sequence, behind the last key of the split
   Value rowsQ;   ///< i32, rows of the sequence's O, >= lenQ

@@ -130,7 +130,8 @@ void ForwardKernel::findVisibleKeys() {
   }
   visible.wholeFirst = tilesBelow(firstKey(b.addi(row0, rowsPerWave - 1)));
   visible.sinkTokens = op.getSinkTokens();
-  if (visible.sinkTokens && split) // which tiles have some depends on the split
+  // Which tiles have some depends on the split.
+  if (visible.sinkTokens && splitStart)
     return shareOut();
   visible.sinkTiles = llvm::divideCeil(visible.sinkTokens, c.tileKV);
   // Tiles of sink tokens, if there are so many tiles, then those that the first

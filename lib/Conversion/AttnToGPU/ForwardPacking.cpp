@@ -92,8 +92,8 @@ Values ForwardKernel::packedIndices(Value row, Value col, bool isOutput) {
   Value inHead = rowInHead(row);
   at[map.seq] = b.toIndex(beginQ ? b.addi(inHead, beginQ) : inHead);
   at[map.dim] = b.toIndex(col);
-  if (isOutput && split)
-    at.insert(at.begin(), split);
+  if (isOutput && splitDim)
+    at.insert(at.begin(), splitDim);
   return at;
 }
 
@@ -113,8 +113,8 @@ Values ForwardKernel::packedLseIndices(Value row) {
     at = {packedRow(), head};
     break;
   }
-  if (split)
-    at.insert(at.begin(), split);
+  if (splitDim)
+    at.insert(at.begin(), splitDim);
   return at;
 }
 

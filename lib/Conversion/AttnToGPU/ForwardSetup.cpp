@@ -36,6 +36,7 @@ SmallVector<KernelOperand> mlir::attn::getKernelOperands(AttentionOp op) {
            {"kv_offset", op.getKvOffset()},
            {"block_table", op.getBlockTable()},
            {"scale_value", op.getScaleValue()},
+           {"kv_split", op.getKvSplit()},
            {"output", op.getOutputInit()},
            {"lse", op.getLseInit()}})
     if (value)
@@ -81,7 +82,7 @@ GlobalMatrix ForwardKernel::matrix(const DimMap &map, Value memref, Value batch,
   int64_t staticRows =
       getConstantIntValue(index(rows)).value_or(ShapedType::kDynamic);
   if (type.getRank() > map.rank()) { // the split dim of the output
-    offsets.insert(offsets.begin(), split);
+    offsets.insert(offsets.begin(), splitDim);
     sizes.insert(sizes.begin(), b.getIndexAttr(1));
   }
   auto sliced = memref::SubViewOp::inferRankReducedResultType(
@@ -114,8 +115,8 @@ Value ForwardKernel::sliceLse(Value memref) {
     sizes = {rows, one};
     break;
   }
-  if (split) {
-    offsets.insert(offsets.begin(), split);
+  if (splitDim) {
+    offsets.insert(offsets.begin(), splitDim);
     sizes.insert(sizes.begin(), one);
   }
   SmallVector<OpFoldResult> strides(type.getRank(), one);
@@ -128,9 +129,16 @@ Value ForwardKernel::sliceLse(Value memref) {
 
 // The ranges that attn.attention documents.
 void ForwardKernel::takeSplit() {
-  split = gpu::BlockIdOp::create(b, gpu::Dimension::y);
-  Value number = arith::IndexCastOp::create(b, b.i32, split);
   int64_t count = op.getNumKvSplits();
+  Value number;
+  if (Value given = argument("kv_split")) { // one too many has no keys
+    Value last = arith::ConstantIntOp::create(b, given.getType(), count);
+    number = arith::TruncIOp::create(b, b.i32,
+                                     arith::MinUIOp::create(b, given, last));
+  } else {
+    splitDim = gpu::BlockIdOp::create(b, gpu::Dimension::y);
+    number = arith::IndexCastOp::create(b, b.i32, splitDim);
+  }
   bool isPaged = bool(op.getBlockTable());
   auto roundUp = [&](int64_t keys) -> int64_t {
     return llvm::alignTo(keys, isPaged || keys > kSplitUnit ? kSplitUnit
@@ -144,7 +152,7 @@ void ForwardKernel::takeSplit() {
     part = b.c32(constant);
     splitStart = b.muli(number, constant);
     // Equal splits may be whole tiles.
-    if (constant * count == keys) {
+    if (splitDim && constant * count == keys) {
       lenKV = part;
       beginKV = splitStart;
       return;
@@ -176,7 +184,7 @@ void ForwardKernel::readProblem() {
   int64_t tileQ = c.getTileQ();
   Value tileIndex = map.batch >= 0 ? findRows() : findPackedRows();
   wholeKV = lenKV;
-  if (op.hasSplitDim())
+  if (op.givesStates())
     takeSplit();
   endKV = splitStart ? b.addi(splitStart, lenKV) : lenKV;
   auto group = [&](Value memref) -> Value {

@@ -26,20 +26,6 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-namespace {
-/// Something the op language knows and the GPU path does not lower yet.
-struct Unsupported {
-  StringRef name;
-  bool (*isUsed)(AttentionOp);
-  StringRef rewrite;
-};
-} // namespace
-
-static const Unsupported unsupported[] = {
-    {"kv_split", [](AttentionOp op) { return bool(op.getKvSplit()); },
-     "give the destinations a split dim"},
-};
-
 static std::string join(ArrayRef<ElementKind> list) {
   std::string text;
   for (ElementKind kind : list)
@@ -143,7 +129,7 @@ static LogicalResult verifyPages(AttentionOp op, const KernelConfig &config,
 static LogicalResult verifyElementTypes(AttentionOp op, const ChipInfo &chip) {
   Type query = getElementTypeOrSelf(op.getQuery()),
        output = getElementTypeOrSelf(op.getOutputInit());
-  bool isState = op.hasSplitDim() && output.isF32();
+  bool isState = op.givesStates() && output.isF32();
   if (!getElementKind(query) || (output != query && !isState))
     return op.emitOpError("expects query and output element type to be one of ")
            << join(elementKinds) << " and the same on " << chip.name
@@ -234,10 +220,6 @@ static LogicalResult verifyMemory(AttentionOp op, const KernelConfig &config,
 }
 
 LogicalResult mlir::attn::verifyTarget(AttentionOp op, const ChipInfo &chip) {
-  for (const Unsupported &feature : unsupported)
-    if (feature.isUsed(op))
-      return op.emitOpError("expects no ")
-             << feature.name << " on " << chip.name << "; " << feature.rewrite;
 
   auto query = cast<ShapedType>(op.getQuery().getType());
   auto output = cast<ShapedType>(op.getOutputInit().getType());
@@ -361,9 +343,6 @@ llvm::json::Value mlir::attn::getCapabilities() {
                                {"lds_bytes", config->getLDSBytes()}});
       }
     }
-    llvm::json::Array features;
-    for (const Unsupported &feature : unsupported)
-      features.push_back(feature.name);
     chips.push_back(llvm::json::Object{
         {"chip", chip.name},
         {"element_types", std::move(types)},
@@ -380,8 +359,7 @@ llvm::json::Value mlir::attn::getCapabilities() {
         {"mfma_32x32", llvm::json::Object{{"f16", int64_t(chip.mfmaDepth16)},
                                           {"bf16", int64_t(chip.mfmaDepth16)},
                                           {"f32", int64_t(chip.mfmaDepth32)}}},
-        {"configurations", std::move(configs)},
-        {"unsupported", std::move(features)}});
+        {"configurations", std::move(configs)}});
   }
   return llvm::json::Object{{"chips", std::move(chips)}};
 }

@@ -123,7 +123,7 @@ static LogicalResult verifyScalarsAndOptions(AttentionOp op) {
     return op.emitOpError(
                "expects num_kv_splits to be between 0 and 65535, but got ")
            << op.getNumKvSplits();
-  if (op.getKvSplit() || op.hasSplitDim()) { // C30
+  if (op.givesStates()) { // C30
     if (op.getNumKvSplits() == 0)
       return op.emitOpError("expects num_kv_splits to be positive for the "
                             "states of splits, but got 0");
@@ -162,10 +162,9 @@ static FailureOr<Dims> verifyMainOperands(AttentionOp op) {
                           "but got ")
            << element << ", " << key.getElementType() << " and "
            << value.getElementType();
-  bool isState = hasSplitDim || op.getKvSplit();
   if (element.getIntOrFloatBitWidth() > 8 &&
       output.getElementType() != element &&
-      !(isState && output.getElementType().isF32()))
+      !(op.givesStates() && output.getElementType().isF32()))
     return op.emitOpError("expects output element type to equal query element "
                           "type, but got ")
            << output.getElementType() << " and " << element;

@@ -149,7 +149,9 @@ std::pair<Value, Value> OnlineLoop::splitRange(Value keys) {
       rewriter, loc, isSmall,
       roundUp(part, isPaged ? unit : index(kSmallSplitUnit)),
       roundUp(part, unit));
-  Value begin = arith::MulIOp::create(rewriter, loc, op.getKvSplit(), part);
+  // One that there is not begins behind the keys.
+  Value split = arith::MinUIOp::create(rewriter, loc, op.getKvSplit(), count);
+  Value begin = arith::MulIOp::create(rewriter, loc, split, part);
   begin = arith::MinSIOp::create(rewriter, loc, begin, keys);
   return {begin, arith::MinSIOp::create(rewriter, loc, add(begin, part), keys)};
 }

@@ -105,7 +105,7 @@ struct AttnSplitKV : attn::impl::AttnSplitKVPassBase<AttnSplitKV> {
     IRRewriter rewriter(&getContext());
     SmallVector<AttentionOp> ops;
     getOperation()->walk([&](AttentionOp op) {
-      if (!op.hasSplitDim() && !op.getKvSplit() && canMerge(op))
+      if (!op.givesStates() && canMerge(op))
         ops.push_back(op);
     });
     for (AttentionOp op : ops) {

@@ -129,7 +129,7 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     | `q_offset`, `kv_offset` | scalar or [B] i32 | off = q_offset - kv_offset |
     | `block_table` | [B, pages] i32 | key and value are page pools (below) |
     | `scale_value` | f32 scalar | a scale known at run time only |
-    | `kv_split` | index | O and LSE of this one of `num_kv_splits` splits only |
+    | `kv_split` | index | O and LSE of this one of `num_kv_splits` splits only; no keys if there is no such one |
 
     Splits: of n splits of Skv keys (those of the sequence, where lengths are
     given), split s has keys [s * c, (s + 1) * c), where c = ceil(Skv / n), rounded
@@ -272,6 +272,8 @@ def Attn_AttentionOp : Attn_Op<"attention", [
       return ::mlir::cast<::mlir::ShapedType>(getOutputInit().getType()).getRank() ==
              ::mlir::attn::getDimMap(getLayout()).rank() + 1;
     }
+    /// Whether the results are states of splits, of all or of one.
+    bool givesStates() { return getKvSplit() || hasSplitDim(); }
     /// Where the dims of key and value stand.
     ::mlir::attn::DimMap getKeyDimMap() {
       return ::mlir::attn::getKeyDimMap(getLayout(), bool(getBlockTable()));
