@@ -1,5 +1,6 @@
 """Group C: arithmetic of scores and softmax."""
 
+import compare
 import numpy as np
 import pytest
 from attn_program import Problem, run, run_all
@@ -89,6 +90,63 @@ def test_C7_scale_is_the_one_given(device, kind, given):
         problems.append(scores(kind, 8, [1, 0], [1, 0], **options))
     for result, (scale, o, lse) in zip(run_all(problems, device), table):
         check(result, o, lse, what=f"scale {scale}: ")
+
+
+@pytest.mark.kinds("f32")
+@pytest.mark.needs("scale_value", "split_kv", "lse_base")
+@pytest.mark.parametrize("splits", [1, 2])
+@pytest.mark.parametrize("given", ["scale", "scale_value"])
+def test_scores_beyond_the_range_of_f32(device, kind, given, splits):
+    """+inf makes a row NaN, and a key of -inf is one that is not seen."""
+    nan, far = np.nan, 1e20
+    table = [
+        ([far, far, 2 * far], 1e30, nan, nan),
+        ([far, far, far], 1e30, nan, nan),
+        ([far, far, 0], 1e30, nan, nan),
+        ([far, far, 2 * far], -1e30, 0, -INF),
+        ([far, 0, 0], -1e30, 2.5, LN(40)),
+        ([0, 1e38, 1e38], 3.0, 2.5, 3e38),
+        ([2e38, 1e38, 1e38], -3.0, 2.5, -3e38),
+        ([INF, 0, 0], 0.0, nan, nan),
+    ]
+    problems = []
+    for k, scale, _, _ in table:
+        options = {"scale": None, "num_kv_splits": splits, given: scale}
+        # Keys in the second split only: an LSE as large has no bit for how many there are.
+        k = np.concatenate([np.full(64, k[0]), np.repeat(k[1:], 20)])
+        v = np.concatenate([np.ones(64), np.repeat([2, 3], 20)])
+        problems.append(scores(kind, 1, k, v, **options))
+    # In base two it is infinite, and so no state to merge.
+    two = problems[5].with_options(lse_base="two", num_kv_splits=1)
+    *results, last = run_all([*problems, two], device)
+    for result, (k, scale, o, lse) in zip(results, table):
+        check(result, o, lse, exact=True, what=f"{k}, scale {scale}: ")
+    check(last, 2.5, INF, exact=True)
+
+
+@pytest.mark.kinds("f16", "bf16", "f32")
+@pytest.mark.needs("scale_value", "causal", "offsets", "sink", "softcap")
+def test_a_scale_that_is_nan_leaves_rows_without_keys(device, kind):
+    q, k, v = (np.ones((1, 1, n, 64), compare.dtype(kind)) for n in (3, 70, 70))
+    options = {"scale_value": np.nan, "causal": True, "q_offset": -1, "kv_offset": 0}
+    plain = Problem(q, k, v, options)
+    more = [{"sink": np.array([2.0])}, {"softcap": 5.0}, {"num_kv_splits": 2}]
+    problems = [plain, *(plain.with_options(**x) for x in more)]
+    nan = np.nan
+    for problem, result in zip(problems, run_all(problems, device)):
+        empty = 2 if "sink" in problem.options else -INF
+        check(result, [0, nan, nan], [empty, nan, nan], what=f"{problem.options}: ")
+
+
+@pytest.mark.needs("softcap", "scale_value")
+def test_softcap_far_below_the_scale(device, kind):
+    """scale / cap is no f32: a product of 0 still is a score of 0, others saturate."""
+    cap, scale = 2.0**-100, 2.0**100
+    problems = [scores(kind, 1, [0, 0], [1, 2], scale=scale, softcap=cap)]
+    problems.append(scores(kind, 1, [1, -1], [1, 2], scale=scale, softcap=cap))
+    problems.append(scores(kind, 1, [0, 1], [1, 2], scale=None, scale_value=scale, softcap=cap))
+    for result in run_all(problems, device):
+        check(result, 1.5, LN(2), exact=True)
 
 
 @pytest.mark.needs("causal")

@@ -212,7 +212,7 @@ Value ForwardKernel::foldSink(Value &top, Value &total) {
   Value logit = memref::LoadOp::create(
       b, argument("sink"),
       ValueRange{b.toIndex(headOf(b.addi(row0, b.column)))});
-  if (!hasNaturalScores())
+  if (!hasNaturalMaximum())
     logit = arith::MulFOp::create(b, logit, b.cf(log2e));
   // In f32 an empty row's maximum is -inf here where the scale is above 1; a
   // logit of -inf still is to change nothing.
@@ -220,13 +220,31 @@ Value ForwardKernel::foldSink(Value &top, Value &total) {
   top = b.fmax(old, logit);
   auto weight = [&](Value x) {
     Value difference = arith::SubFOp::create(b, x, top);
-    if (hasNaturalScores())
+    if (hasNaturalMaximum())
       difference = arith::MulFOp::create(b, difference, b.cf(log2e));
     return b.exp2(difference);
   };
   Value factor = weight(old);
   total = b.fma(total, factor, weight(logit));
   return factor;
+}
+
+Value ForwardKernel::scaleTop(Value product, Value &total) {
+  Value natural = b.createOrFold<arith::MulFOp>(scale, b.cf(1 / log2e));
+  Value top = arith::MulFOp::create(b, product, natural);
+  APFloat known(0.0f);
+  if (matchPattern(natural, m_ConstantFloat(&known)) &&
+      known.convertToDouble() <= 1)
+    return top;
+  float infinity = std::numeric_limits<float>::infinity();
+  auto replace = [&](float from, float to) {
+    Value isIt =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, top, b.cf(from));
+    total = arith::SelectOp::create(b, isIt, b.cf(to), total);
+  };
+  replace(infinity, std::numeric_limits<float>::quiet_NaN());
+  replace(-infinity, 0);
+  return top;
 }
 
 void ForwardKernel::epilogue(const State &state) {
@@ -236,9 +254,17 @@ void ForwardKernel::epilogue(const State &state) {
   if (c.exchangesP)
     total = addShares(total);
   // In log2 units, or natural ones where a maximum may be any f32.
-  Value top = arith::NegFOp::create(b, hasNaturalScores() ? state.nm
-                                                          : toLog2(state.nm)),
-        factor;
+  Value top = arith::NegFOp::create(b, state.nm), factor;
+  if (hasNaturalMaximum() && hasProductUnits())
+    top = scaleTop(top, total);
+  if (Value given = argument("scale_value")) {
+    // Other than finite it makes NaN of all scores, but not of none.
+    Value some =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::UNE, total, b.cf(0));
+    total = arith::SelectOp::create(
+        b, some, b.fma(arith::MulFOp::create(b, given, b.cf(0)), total, total),
+        total);
+  }
   if (hasCapUnits()) // 1 - 1 / (1 + exp(2 s / cap)) is the rest of tanh
     top = arith::AddFOp::create(
         b, top, b.cf(log2e * op.getSoftcap()->convertToDouble()));
@@ -254,7 +280,7 @@ void ForwardKernel::epilogue(const State &state) {
   if (lse) {
     bool isNatural = op.getLseBaseOrDefault() == LseBase::e;
     Value value = ROCDL::ROCDLLog::create(b, b.f32, total);
-    if (!hasNaturalScores()) {
+    if (!hasNaturalMaximum()) {
       value = arith::AddFOp::create(b, value, top);
       if (isNatural)
         value = arith::MulFOp::create(b, value, b.cf(1 / log2e));

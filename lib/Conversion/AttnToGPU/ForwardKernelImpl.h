@@ -321,8 +321,6 @@ private:
     return c.kind == ElementKind::F32 ||
            (op.getBias() && !getElementTypeOrSelf(op.getBias()).isF16());
   }
-  /// Are scores, and so maxima, in natural units, where they may be any f32?
-  bool hasNaturalScores() { return hasNaturalMaximum() && !hasProductUnits(); }
   /// A wide bias may have any finite value, so m is a score with it, too. One
   /// fma does all the same while c m is near 0. P of a row whose maximum is far
   /// from it is NaN, and so is the sum, which votes in each tile: the rare
@@ -411,6 +409,9 @@ private:
   /// What the groups of waves that share rows have, in all of them.
   State mergeGroups(State state);
   void epilogue(const State &state);
+  /// The natural maximum of what is one of products (f32). The row's sum
+  /// follows where that leaves f32: NaN for +inf, 0 for -inf.
+  Value scaleTop(Value product, Value &total);
   /// Lets the sink's logit join maximum and sum; returns the factor for O.
   Value foldSink(Value &top, Value &total);
   void storeO(ArrayRef<Value> acc, Value inverse);

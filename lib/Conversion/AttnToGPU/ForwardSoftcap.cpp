@@ -20,6 +20,7 @@
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <cfloat>
 #include <cmath>
 
 using namespace mlir;
@@ -45,7 +46,10 @@ bool mlir::attn::softcapIsInExponent(AttentionOp op) {
 
 void ForwardKernel::addCapSteps(Values &x, ElementSteps &steps) {
   double cap = op.getSoftcap()->convertToDouble();
-  Value rate = arith::MulFOp::create(b, scoreScale, b.cf(2 * log2e / cap));
+  // Finite, so that a product of 0 is a score of 0.
+  Value rate = b.createOrFold<arith::MinNumFOp>(
+      b.createOrFold<arith::MulFOp>(scoreScale, b.cf(2 * log2e / cap)),
+      b.cf(FLT_MAX));
   // Cheap instructions between the transcendentals, and none right in front of
   // its reader.
   auto add = [&](size_t behind, auto emit) {
