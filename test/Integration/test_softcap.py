@@ -14,6 +14,7 @@ from attn_program import Problem, assert_matches, run_all, save, tool
 from cases import first, heads
 from devices import DEVICES
 from test_kernels import normal
+from test_sequences import paged
 
 GPUS = [device for device in DEVICES if device.is_gpu]
 on_gpus = pytest.mark.parametrize("device", GPUS, ids=str)
@@ -139,6 +140,18 @@ def test_with_other_features(device):
     if device.name == "gfx942":
         problems.append(drawn("bf16", 64, {}, config="tile_kv = 32"))
     problems.append(drawn("f16", 64, {"causal": True}, config="tile_q = 128"))
+    check_all(problems, device)
+
+
+@on_gpus
+@pytest.mark.parametrize("d, dv", [(40, 128), (64, 64), (128, 128)])
+def test_over_pages(device, d, dv):
+    """Of small pages lanes choose their own, which are fewer numbers than a tile has pages."""
+    rng = np.random.default_rng(d)
+    problems = [
+        paged(rng, "f16", (2, 2, 70, d), 1, [300, 77], page, dv=dv, softcap=3.0)
+        for page in (16, 48, 128)
+    ]
     check_all(problems, device)
 
 

@@ -113,8 +113,8 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   // Memory: V(t+1) on its way, K(t+1) to registers. Dot: S(t+1) = K Q^T beside
   // the rest of tile t's softmax. In parts where K does not fit.
   Values scoreReads = readScoreOperands(next);
-  size_t pagesPerTile = state.pages.size() / 2;
-  stageV(next, ArrayRef(state.pages).take_front(pagesPerTile), other);
+  size_t tilePages = state.pages.size() / 2; // of those that lanes choose, few
+  stageV(next, ArrayRef(state.pages).take_front(tilePages), other);
   Values ahead = lookUp(b.addi(tile, 3));
   TileKeys keysAhead;
   if (lanesChoosePages())
@@ -142,7 +142,7 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   SmallVector<Type> types(numP, b.fragmentType);
   types.append({b.f32, b.getI64Type()});
   types.append(accs, b.accType);
-  types.append(ahead.size(), b.i32);
+  types.append(tilePages, b.i32);
   Values made = inArms(state.beyond, used, types, [&](Cap cap, Values in) {
     State inner = state;
     inner.packed = take(in, early);
@@ -221,7 +221,7 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   Values fragments = take(now, p.fragments.size());
   Values oldAcc = take(now, state.acc.size());
   result.scores = now;
-  result.pages.assign(state.pages.begin() + pagesPerTile, state.pages.end());
+  result.pages.assign(state.pages.begin() + tilePages, state.pages.end());
   llvm::append_range(result.pages, ahead);
 
   // Dot: O += V^T P beside the first exponentials of tile t+1. In parts where V
