@@ -139,7 +139,8 @@ static bool isCastOfIndex(Operation *op) {
 static bool isScalarOfLaunch(Operation *op) {
   auto load = dyn_cast<memref::LoadOp>(op);
   auto isPassedOn = [](Operation *user) {
-    return isa<gpu::LaunchFuncOp>(user) || isCastOfIndex(user);
+    return isa<gpu::LaunchFuncOp>(user) || isCastOfIndex(user) ||
+           isOpTriviallyDead(user);
   };
   return load && isa<BlockArgument>(skipCasts(load.getMemRef())) &&
          load.getMemRefType().hasStaticShape() &&
@@ -497,8 +498,10 @@ LogicalResult ManifestBuilder::addKernel(gpu::LaunchFuncOp launch,
       entry.kind = arg.size == 8 ? mf::ArgKind::I64 : mf::ArgKind::I32;
       std::optional<mf::SizeExpr> value = evaluate(operand);
       if (!value)
-        return launch.emitOpError("cannot express a kernel operand over "
-                                  "dimensions in a manifest");
+        return launch.emitOpError("expects kernel operands to be arguments of "
+                                  "the function or computed from dimensions in "
+                                  "a manifest; pass a number (i32, i64 or "
+                                  "index) as it is");
       entry.value = *value;
       entry.name = value->str();
     }

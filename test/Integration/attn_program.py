@@ -107,7 +107,8 @@ class Problem:
     default both are filled with NaN. `lse` = False asks for none. The arrays'
     types are the element types; `out_type` is that of a default `out`. `config`
     is the inside of the op's `attn.lowering_config`. `dynamic` = "rows" leaves
-    the numbers of heads in the types.
+    the numbers of heads in the types. `integers` is the type of lengths and
+    offsets for all batches.
     """
 
     q: object
@@ -121,6 +122,7 @@ class Problem:
     tensors: bool = False
     states: bool = False
     config: str = ""
+    integers: str = "i32"
 
     def __post_init__(self):
         unknown = set(self.options) - set(OPERANDS) - set(ATTRIBUTES)
@@ -151,6 +153,7 @@ class Problem:
             dynamic=self.dynamic,
             tensors=self.tensors,
             config=self.config,
+            integers=self.integers,
         )
 
     def reference(self, **overrides):
@@ -493,10 +496,8 @@ class _Builder:
             keep_ones = name in ("bias", "mask")
             return self._operand(f"{name}_{n}", x, kind, problem.dynamic, keep_ones)
         # A scalar known at run time only: loaded from a buffer of one element.
-        element, dtype = {
-            "scale_value": ("f32", np.float32),
-            "kv_split": ("index", np.int64),
-        }.get(name, ("i32", np.int32))
+        element = {"scale_value": "f32", "kv_split": "index"}.get(name, problem.integers)
+        dtype = {"f32": np.float32, "i32": np.int32}.get(element, np.int64)
         label = f"{name}_{n}"
         holder = self._argument(label, f"{kind}<1x{element}>", np.array([x], dtype))
         load = "memref.load" if kind == "memref" else "tensor.extract"

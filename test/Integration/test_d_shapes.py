@@ -398,6 +398,28 @@ def test_offsets_and_windows_of_any_size(device, kind):
         assert_matches(result, problem, what=f"{problem.options}: ")
 
 
+@pytest.mark.needs("offsets", "padded", "window")
+@pytest.mark.kinds("f16")
+@pytest.mark.parametrize("integers", ["i32", "i64", "index"])
+def test_lengths_and_offsets_of_every_integer_type(device, kind, integers):
+    far = 2**31 - 1 if integers == "i32" else 2**40
+    q = heads(spread(np.zeros(5), kind))
+    v = heads(spread(np.arange(40), kind))
+    table = [
+        {"seqlens_q": 3, "seqlens_kv": 33},
+        {"seqlens_kv": 0, "causal": True},
+        {"q_offset": 7, "causal": True},
+        {"q_offset": far, "kv_offset": far - 4, "causal": True},
+        {"q_offset": -far, "kv_offset": -far, "window_left": 2, "window_right": 3},
+        {"q_offset": far, "window_left": 2},
+        {"kv_offset": far, "causal": True},
+    ]
+    problems = [Problem(q, np.zeros_like(v), v, x, integers=integers) for x in table]
+    for problem, result in zip(problems, run_all(problems, device)):
+        lengths = {x: [n] for x, n in problem.options.items() if x.startswith("seqlens")}
+        assert_matches(result, problem, what=f"{problem.options}: ", **lengths)
+
+
 @pytest.mark.needs("padded", "causal")
 def test_lengths_of_a_padded_batch(device, kind):
     # Rows beyond a query length are neutral; the diagonal ends at the lengths.

@@ -72,6 +72,12 @@ def scalar_length():
     return Problem(half(1, 1, 5, 64), half(1, 1, 7, 64), half(1, 1, 7, 64), {"seqlens_kv": 7})
 
 
+def wide_length():
+    problem = scalar_length()
+    problem.integers = "i64"
+    return problem
+
+
 # Per program: the argument, its shape or numbers instead, and what is said of it.
 HEADS = "expects the number of query heads to be a multiple of that of key and value heads"
 CASES = {
@@ -141,6 +147,10 @@ CASES = {
         ("seqlens_kv", i32(8), "'seqlens_kv_0': expects element 0 to be 0 to 7, but got 8"),
         ("seqlens_kv", i32(-1), "'seqlens_kv_0': expects element 0 to be 0 to 7, but got -1"),
     ],
+    wide_length: [
+        ("seqlens_kv", np.array([2**32 + 3]), "element 0 to be 0 to 7, but got 4294967299"),
+        ("seqlens_kv", np.array([-(2**32)]), "element 0 to be 0 to 7, but got -4294967296"),
+    ],
 }
 
 
@@ -158,6 +168,22 @@ def test_what_does_not_fit_is_refused_before_the_launch(device, kind, problem, t
             program.expect_error(message, program.as_module, **{name: change})
     good = program.run()
     assert good.returncode == 0, good.stderr
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("padded")
+def test_kernels_limit_lengths_that_nobody_checked(device, kind, tmp_path):
+    if not device.is_gpu:
+        pytest.skip("the host is not launched without the check")
+    program = Program(tmp_path, [wide_length()], device)
+    program.drop_rules()
+    lse = {}
+    for length in (7, 2**32 + 3, -(2**32) + 3):
+        done = program.run(seqlens_kv_0=np.array([length]))
+        assert done.returncode == 0, done.stderr
+        lse[length] = program.load("lse_0")
+    np.testing.assert_array_equal(lse[2**32 + 3], lse[7])
+    assert np.isneginf(lse[-(2**32) + 3]).all() and np.isfinite(lse[7]).all()
 
 
 @pytest.mark.kinds("f16")

@@ -16,6 +16,7 @@
 // RUN: attn-compile %t/scalar.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json
 // RUN: FileCheck %s --check-prefix=SCALAR --input-file=%t.json
 // RUN: not attn-compile %t/sum.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=SUM
+// RUN: not attn-compile %t/narrow.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=NARROW
 
 //--- loop.mlir
 // LOOP: error: 'gpu.launch_func' op expects launches outside of control flow in a manifest
@@ -71,6 +72,14 @@ func.func @f(%q: memref<1x1x8x64xf16>, %k: memref<1x1x20x64xf16>, %o: memref<1x1
   %c0 = arith.constant 0 : index
   %n = memref.load %keys[%c0] : memref<1xi32>
   attn.attention ins(%q, %k, %k : memref<1x1x8x64xf16>, memref<1x1x20x64xf16>, memref<1x1x20x64xf16>) seqlens_q(%rows : i32) seqlens_kv(%n : i32) outs(%o : memref<1x1x8x64xf16>)
+  return
+}
+
+//--- narrow.mlir
+// NARROW: error: 'gpu.launch_func' op expects kernel operands to be arguments of the function or computed from dimensions in a manifest; pass a number (i32, i64 or index) as it is
+func.func @f(%q: memref<1x1x8x64xf16>, %k: memref<1x1x20x64xf16>, %o: memref<1x1x8x64xf16>, %keys: i64) {
+  %n = arith.trunci %keys : i64 to i32
+  attn.attention ins(%q, %k, %k : memref<1x1x8x64xf16>, memref<1x1x20x64xf16>, memref<1x1x20x64xf16>) seqlens_kv(%n : i32) outs(%o : memref<1x1x8x64xf16>)
   return
 }
 

@@ -136,6 +136,23 @@ void Lowering::setReaches() {
   }
 }
 
+/// The number that `value` is with more bits: kernels take any of 32 bits or
+/// more, and a manifest cannot compute between launches.
+static Value skipWidening(Value value) {
+  while (auto *op = value.getDefiningOp()) {
+    if (!isa<arith::ExtSIOp, arith::IndexCastOp>(op))
+      break;
+    Type source = op->getOperand(0).getType();
+    bool isWide = source.isIndex() || source.isInteger(64);
+    if (!isWide && !source.isInteger(32))
+      break;
+    if (isWide && value.getType().isInteger(32)) // narrower
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
 LogicalResult Lowering::run(SymbolTable &symbols) {
   if (failed(verifyTarget(op, chip)))
     return failure();
@@ -175,10 +192,13 @@ LogicalResult Lowering::run(SymbolTable &symbols) {
   setReaches();
   SmallVector<KernelOperand> operands = getKernelOperands(op);
   OpBuilder builder(op);
-  for (KernelOperand &operand : operands) // the host's index is wider
-    if (operand.value.getType().isIndex())
+  for (KernelOperand &operand : operands) {
+    operand.value = skipWidening(operand.value);
+    if (operand.value.getType()
+            .isIndex()) // the host's is wider than a kernel's
       operand.value = arith::IndexCastOp::create(
           builder, op.getLoc(), builder.getI64Type(), operand.value);
+  }
   // Two waves a SIMD share its registers.
   gpu::GPUFuncOp kernel =
       createKernel(op, "attention", operands, wavesPerGroup * 64, chip, symbols,

@@ -48,8 +48,6 @@ Value ForwardKernel::explicitOffset() {
       return {};
     if (isa<MemRefType>(given.getType()))
       given = memref::LoadOp::create(b, given, ValueRange{b.toIndex(batch)});
-    if (given.getType().isIndex())
-      return arith::IndexCastOp::create(b, b.getI64Type(), given);
     if (given.getType() == b.i32)
       return arith::ExtSIOp::create(b, b.getI64Type(), given);
     return given;

@@ -36,6 +36,14 @@ Value ForwardKernel::boundedLength(StringRef name, Value whole) {
     return whole;
   if (isa<MemRefType>(length.getType()))
     length = memref::LoadOp::create(b, length, b.toIndex(batch));
+  if (length.getType() != b.i32) {
+    auto bound = [&](int64_t value) -> Value {
+      return arith::ConstantIntOp::create(b, length.getType(), value);
+    };
+    Value low = arith::MaxSIOp::create(b, length, bound(0));
+    length = arith::TruncIOp::create(
+        b, b.i32, arith::MinSIOp::create(b, low, bound(INT32_MAX)));
+  }
   return b.clamp(length, b.c32(0), whole);
 }
 
