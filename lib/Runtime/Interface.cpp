@@ -296,6 +296,10 @@ void InterfaceBuilder::addMerge(mlir::attn::MergeStatesOp op) {
   if (rank > 2)
     add(symbols, op.getSink(), {anyRank ? output[rank - 3] : StringRef("Hq")});
   unite(symbols);
+  if (auto rows = symbols.find("Sq");
+      rows != symbols.end() && op.getCuSeqlensQ())
+    addContents(Contents::Kind::Cumulative, op.getCuSeqlensQ(),
+                rows->second.front());
 }
 
 SizeExpr InterfaceBuilder::getSize(Place place) const {

@@ -348,9 +348,9 @@ def test_one_length_for_all_is_a_scalar(device, kind):
 
 @pytest.mark.smoke
 @pytest.mark.kinds("f16")
-@pytest.mark.needs("thd")
+@pytest.mark.needs("thd", "split_kv", "sink")
 def test_rows_behind_the_last_packed_sequence_are_left_alone(device, kind):
-    def problem(starts, lse_layout):
+    def problem(starts, lse_layout, splits=1):
         return Problem(
             unique((10, 4, 64), kind, 1),
             unique((12, 2, 64), kind, 2),
@@ -360,14 +360,23 @@ def test_rows_behind_the_last_packed_sequence_are_left_alone(device, kind):
                 "lse_layout": lse_layout,
                 "cu_seqlens_q": np.array(starts, np.int32),
                 "cu_seqlens_kv": np.array(starts, np.int32),
+                "num_kv_splits": splits,
+                "sink": np.zeros(4, np.float32),
             },
         )
 
-    ends = [problem([0, 3, 8], "hs_packed"), problem([0, 3, 8], "sh_packed"), problem([0], "hs_packed")]
-    by_head, by_row, none = run_all(ends, device)
+    ends = [
+        problem([0, 3, 8], layout, n) for layout in ("hs_packed", "sh_packed") for n in (1, 2)
+    ]
+    ends[3].dynamic = True
+    *results, none, no_splits = run_all(
+        [*ends, problem([0], "hs_packed"), problem([0], "hs_packed", 2)], device
+    )
     # They are NaN before the launch.
-    for result, lse in ((by_head, by_head.lse.T), (by_row, by_row.lse)):
+    for result, end in zip(results, ends):
+        lse = result.lse.T if end.options["lse_layout"] == "hs_packed" else result.lse
         for x in (result.out, lse):
             assert np.isfinite(x[:8].astype(np.float64)).all()
             assert np.isnan(x[8:].astype(np.float64)).all()
-    assert np.isnan(none.out.astype(np.float64)).all() and np.isnan(none.lse).all()
+    for result in (none, no_splits):
+        assert np.isnan(result.out.astype(np.float64)).all() and np.isnan(result.lse).all()

@@ -103,6 +103,8 @@ private:
   void takeArguments(gpu::GPUFuncOp func);
   /// Fills `row` and `lseRow`; `flat` counts rows.
   void findRow(Value flat);
+  /// What follows is for rows of sequences only.
+  void enterSequences();
   /// Merges and stores a lane's `chunk` of `width` columns. A ragged one behind
   /// the last of `chunks` reads the first again and writes nothing.
   MergeState mergeColumns(Value chunk, Value chunks, bool isRagged);
@@ -116,7 +118,7 @@ private:
 
   // On the host: operands in the shape the kernel takes them.
   SmallVector<Value> outputs, lses;
-  Value output, lse, sink;
+  Value output, lse, sink, starts;
   bool isStacked = false;
   SmallVector<unsigned> lseDims; ///< dims of O, in the order of the lse's
   int64_t columns = 0;           ///< of O, or dynamic
@@ -135,7 +137,7 @@ static bool isContiguous(Value value) {
 }
 
 /// Makes one row dim of all where no operand has gaps: no index arithmetic is
-/// left then. The sink needs to know the head.
+/// left then. The sink needs to know the head, and starts of sequences the row.
 void MergeKernel::collapse() {
   SmallVector<Value *> all = {&output};
   for (Value &value : outputs)
@@ -144,7 +146,7 @@ void MergeKernel::collapse() {
     all.push_back(&value);
   if (lse)
     all.push_back(&lse);
-  if (sink || lseDims.size() == 1 || !llvm::is_sorted(lseDims) ||
+  if (sink || starts || lseDims.size() == 1 || !llvm::is_sorted(lseDims) ||
       !llvm::all_of(all, [](Value *value) { return isContiguous(*value); }))
     return;
   for (Value *value : all) {
@@ -208,6 +210,8 @@ SmallVector<KernelOperand> MergeKernel::getOperands() {
   }
   if (sink)
     operands.push_back({"sink", sink});
+  if (starts)
+    operands.push_back({"cu_seqlens_q", starts});
   operands.push_back({"output", output});
   if (lse)
     operands.push_back({"lse", lse});
@@ -402,6 +406,8 @@ void MergeKernel::takeArguments(gpu::GPUFuncOp func) {
   }
   if (sink)
     sink = *argument++;
+  if (starts)
+    starts = *argument++;
   output = *argument++;
   if (lse)
     lse = *argument++;
@@ -420,6 +426,20 @@ void MergeKernel::findRow(Value flat) {
   }
   for (unsigned d : lseDims)
     lseRow.push_back(row[d]);
+}
+
+void MergeKernel::enterSequences() {
+  Value at = toI32(row[getDimMap(Layout::thd).seq]);
+  auto load = [&](Value index) -> Value {
+    return memref::LoadOp::create(b, starts, index);
+  };
+  Value last = arith::SubIOp::create(b, dim(starts, 0), index(1));
+  Value isInside = arith::AndIOp::create(
+      b,
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sge, at, load(index(0))),
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, at, load(last)));
+  auto guard = scf::IfOp::create(b, isInside, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(guard.thenBlock());
 }
 
 MergeState MergeKernel::mergeColumns(Value chunk, Value chunks, bool isRagged) {
@@ -475,6 +495,8 @@ void MergeKernel::buildKernel(gpu::GPUFuncOp func) {
       /*withElseRegion=*/false);
   b.setInsertionPointToStart(guard.thenBlock());
   findRow(flat);
+  if (starts)
+    enterSequences();
   MergeState state = mergeRow(lane);
   if (!lse)
     return;
@@ -492,6 +514,7 @@ void MergeKernel::run(SymbolTable &symbols) {
   output = op.getOutputInit();
   lse = op.getLseInit();
   sink = op.getSink();
+  starts = op.getCuSeqlensQ();
   isStacked = op.isStacked();
   lseDims = op.getLseDims();
   collapse();

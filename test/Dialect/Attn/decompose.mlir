@@ -80,6 +80,25 @@ func.func @merge_stack(%o: tensor<3x4x8xf32>, %l: tensor<3x4xf32>, %out: tensor<
 
 // -----
 
+// Rows of no sequence keep what the destinations hold.
+// CHECK-LABEL: func @merge_packed
+// CHECK-SAME: %[[CU:[^ ]*]]: memref<?xi32>
+// CHECK: %[[FIRST:.*]] = memref.load %[[CU]]
+// CHECK: arith.index_cast %[[FIRST]]
+// CHECK-COUNT-2: linalg.index 0
+// CHECK: linalg.index 1
+// CHECK-NOT: attn.
+func.func @merge_packed(%a: memref<6x4x8xf32>, %la: memref<4x6xf32>, %cu: memref<?xi32>, %out: memref<6x4x8xf16>, %lse: memref<4x6xf32>,
+                        %stack: memref<3x6x4x8xf32>, %lses: memref<3x6x4xf32>, %lse2: memref<6x4xf32>) {
+  attn.merge_states (%stack, %lses : memref<3x6x4x8xf32>, memref<3x6x4xf32>) cu_seqlens_q(%cu : memref<?xi32>)
+      outs(%out, %lse2 : memref<6x4x8xf16>, memref<6x4xf32>) {layout = thd, lse_layout = sh_packed}
+  attn.merge_states (%a, %la : memref<6x4x8xf32>, memref<4x6xf32>) cu_seqlens_q(%cu : memref<?xi32>)
+      outs(%out, %lse : memref<6x4x8xf16>, memref<4x6xf32>) {layout = thd}
+  return
+}
+
+// -----
+
 func.func @int8(%q: memref<16x8xi8>, %acc: memref<16x8xf32>, %m: memref<16xf32>, %l: memref<16xf32>) {
   // expected-error @below {{expects f16, bf16, f32 or f64 inputs to decompose, but got 'i8'}}
   attn.online_attention ins(%q, %q, %q : memref<16x8xi8>, memref<16x8xi8>, memref<16x8xi8>)

@@ -1946,7 +1946,7 @@ func.func @f(%acc: memref<4x16xf32>, %m: memref<4xf32>, %s: memref<4xf32>, %o: m
 // M1
 func.func @f(%o: tensor<4x8xf32>) {
   // expected-error @+1 {{expects at least one state, but got none}}
-  %0 = "attn.merge_states"(%o) <{operandSegmentSizes = array<i32: 0, 0, 0, 1>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %0 = "attn.merge_states"(%o) <{operandSegmentSizes = array<i32: 0, 0, 0, 0, 1>}> : (tensor<4x8xf32>) -> tensor<4x8xf32>
   return
 }
 
@@ -2108,6 +2108,28 @@ func.func @f(%a: tensor<4x8xf32>, %l: tensor<4xf32>, %o: memref<4x8xf32>) {
 
 // -----
 
+// M10: layout
+func.func @f(%o0: tensor<1x4x6x8xf32>, %l0: tensor<1x4x6xf32>, %o: tensor<1x4x6x8xf32>, %x: tensor<2xi32>) {
+  // expected-error @+1 {{expects layout thd with cu_seqlens_q, but got bhsd}}
+  %0 = attn.merge_states (%o0, %l0 : tensor<1x4x6x8xf32>, tensor<1x4x6xf32>)
+      cu_seqlens_q(%x : tensor<2xi32>)
+      outs(%o : tensor<1x4x6x8xf32>)
+  return
+}
+
+// -----
+
+// M10: length
+func.func @f(%o0: tensor<6x4x8xf32>, %l0: tensor<4x6xf32>, %o: tensor<6x4x8xf32>, %x: tensor<0xi32>) {
+  // expected-error @+1 {{expects the length of cu_seqlens_q to be positive, but got 0}}
+  %0 = attn.merge_states (%o0, %l0 : tensor<6x4x8xf32>, tensor<4x6xf32>)
+      cu_seqlens_q(%x : tensor<0xi32>)
+      outs(%o : tensor<6x4x8xf32>) {layout = thd}
+  return
+}
+
+// -----
+
 // M6: no head dim
 func.func @f(%o0: tensor<4x8xf32>, %l0: tensor<4xf32>, %o: tensor<4x8xf32>, %x: tensor<4xf32>) {
   // expected-error @+1 {{expects outputs of rank 4 with sink, but got rank 2}}
@@ -2163,7 +2185,7 @@ func.func @f(%a: tensor<4x8xf32>, %l: tensor<4xf32>) {
 // M8: operand groups
 func.func @f(%a: tensor<4x8xf32>, %l: tensor<4xf32>) {
   // expected-error @+1 {{expects one lse an output, but got 1 and 2}}
-  %0 = "attn.merge_states"(%a, %a, %l, %a) <{operandSegmentSizes = array<i32: 2, 1, 0, 1>}>
+  %0 = "attn.merge_states"(%a, %a, %l, %a) <{operandSegmentSizes = array<i32: 2, 1, 0, 0, 1>}>
       : (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return
 }

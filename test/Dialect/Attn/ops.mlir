@@ -247,14 +247,16 @@ func.func @merge(%o1: tensor<2x8x64x128xf32>, %l1: tensor<2x8x64xf32>, %o2: tens
 // CHECK-LABEL: func @merge_layouts
 func.func @merge_layouts(%v: tensor<16xf32>, %s: tensor<f32>, %b: memref<2x16x8x64xbf16>,
                          %bl: memref<2x8x16xf32>, %bo: memref<2x16x8x64xbf16>,
-                         %t: tensor<?x8x64xf32>, %hs: tensor<8x?xf32>, %sh: tensor<?x8xf32>) {
+                         %t: tensor<?x8x64xf32>, %hs: tensor<8x?xf32>, %sh: tensor<?x8xf32>,
+                         %sink: tensor<8xf32>, %cu: tensor<?xi32>) {
   // CHECK: attn.merge_states (%{{.*}}, %{{.*}} : tensor<16xf32>, tensor<f32>) outs
   %0 = attn.merge_states (%v, %s : tensor<16xf32>, tensor<f32>) outs(%v : tensor<16xf32>)
   // CHECK: outs(%{{.*}} : memref<2x16x8x64xbf16>) {layout = bshd}
   attn.merge_states (%b, %bl : memref<2x16x8x64xbf16>, memref<2x8x16xf32>)
       outs(%bo : memref<2x16x8x64xbf16>) {layout = bshd}
-  // CHECK: {layout = thd}
+  // CHECK: sink(%{{.*}} : tensor<8xf32>) cu_seqlens_q(%{{.*}} : tensor<?xi32>) outs({{.*}}) {layout = thd}
   %1 = attn.merge_states (%t, %hs : tensor<?x8x64xf32>, tensor<8x?xf32>)
+      cu_seqlens_q(%cu : tensor<?xi32>) sink(%sink : tensor<8xf32>)
       outs(%t : tensor<?x8x64xf32>) {layout = thd}
   // CHECK: {layout = thd, lse_layout = sh_packed}
   %2 = attn.merge_states (%t, %sh : tensor<?x8x64xf32>, tensor<?x8xf32>)

@@ -38,9 +38,10 @@ func.func @memrefs(%q: memref<?x?x4x64xbf16>, %k: memref<?x?x2x64xbf16>, %o: mem
 // CHECK-LABEL: func @packed
 // CHECK: tensor.empty(%{{.*}}) : tensor<2x?x4xf32>
 // CHECK: attn.attention {{.*}} lse_layout = sh_packed
-// CHECK: attn.merge_states {{.*}} {layout = thd, lse_layout = sh_packed}
-func.func @packed(%q: tensor<?x4x64xf16>, %c: tensor<3xi32>, %o: tensor<?x4x64xf16>, %l: tensor<?x4xf32>) -> tensor<?x4x64xf16> {
+// CHECK: attn.merge_states {{.*}} sink(%{{.*}} : tensor<4xf32>) cu_seqlens_q(%{{.*}} : tensor<3xi32>) {{.*}} {layout = thd, lse_layout = sh_packed}
+func.func @packed(%q: tensor<?x4x64xf16>, %c: tensor<3xi32>, %sink: tensor<4xf32>, %o: tensor<?x4x64xf16>, %l: tensor<?x4xf32>) -> tensor<?x4x64xf16> {
   %0:2 = attn.attention ins(%q, %q, %q : tensor<?x4x64xf16>, tensor<?x4x64xf16>, tensor<?x4x64xf16>)
+      sink(%sink : tensor<4xf32>)
       cu_seqlens_q(%c : tensor<3xi32>) cu_seqlens_kv(%c : tensor<3xi32>)
       outs(%o, %l : tensor<?x4x64xf16>, tensor<?x4xf32>) {layout = thd, lse_layout = sh_packed, num_kv_splits = 2}
   return %0#0 : tensor<?x4x64xf16>

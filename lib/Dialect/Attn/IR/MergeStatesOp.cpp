@@ -19,9 +19,9 @@ using namespace mlir::attn;
 using namespace mlir::attn::detail;
 
 ParseResult MergeStatesOp::parse(OpAsmParser &parser, OperationState &state) {
-  static constexpr StringRef clauseNames[] = {"sink"};
+  static constexpr StringRef clauseNames[] = {"sink", "cu_seqlens_q"};
   Clause outputs, lses, outs;
-  std::array<Clause, 1> clauses;
+  std::array<Clause, 2> clauses;
   outputs.loc = lses.loc = parser.getCurrentLocation();
   do {
     SMLoc loc = parser.getCurrentLocation();
@@ -40,11 +40,11 @@ ParseResult MergeStatesOp::parse(OpAsmParser &parser, OperationState &state) {
   if (parseOptionalClauses(parser, clauseNames, clauses) ||
       parseClause(parser, "outs", outs) || parseOptions(parser, state) ||
       resolve(parser, outputs, state) || resolve(parser, lses, state) ||
-      resolve(parser, clauses[0], state))
+      resolve(parser, clauses[0], state) || resolve(parser, clauses[1], state))
     return failure();
   auto states = static_cast<int32_t>(outputs.operands.size());
   state.getOrAddProperties<Properties>().operandSegmentSizes = {
-      states, states, clauses[0] ? 1 : 0,
+      states, states, clauses[0] ? 1 : 0, clauses[1] ? 1 : 0,
       static_cast<int32_t>(outs.operands.size())};
   addTiedResults(outs, state);
   return resolve(parser, outs, state);
@@ -58,6 +58,7 @@ void MergeStatesOp::print(OpAsmPrinter &printer) {
                 << ", " << lse.getType() << ')';
       });
   printClause(printer, "sink", getODSOperands(2));
+  printClause(printer, "cu_seqlens_q", getODSOperands(3));
   printClause(printer, "outs", getInits());
   printOptions(printer, *this);
 }
@@ -169,6 +170,15 @@ LogicalResult MergeStatesOp::verify() {
     if (failed(verifyDims(*this, "sink", sink, {dims[map.head]})))
       return failure();
   }
+  if (Value starts = getCuSeqlensQ()) { // M10
+    if (getLayout() != Layout::thd)
+      return emitOpError("expects layout thd with cu_seqlens_q, but got ")
+             << stringifyLayout(getLayout());
+    int64_t sequences = ShapedType::kDynamic;
+    if (failed(verifyDims(*this, "cu_seqlens_q", starts, {&sequences})) ||
+        failed(verifyPositive(*this, "the length of cu_seqlens_q", sequences)))
+      return failure();
+  }
   for (Value output : getOutputs()) // M9
     if (failed(verifyUnitInnerStride(*this, "outputs", output)))
       return failure();
@@ -186,7 +196,8 @@ LogicalResult MergeStatesOp::verify() {
 
 void MergeStatesOp::getEffects(
     SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
-  addDestinationStyleEffects(*this, /*readsDestinations=*/false, effects);
+  // Rows of no sequence keep what is there.
+  addDestinationStyleEffects(*this, bool(getCuSeqlensQ()), effects);
 }
 
 LogicalResult
@@ -232,7 +243,7 @@ struct FoldSingleState : OpRewritePattern<MergeStatesOp> {
   LogicalResult matchAndRewrite(MergeStatesOp op,
                                 PatternRewriter &rewriter) const override {
     if (op.getOutputs().size() != 1 || op.isStacked() || op.getSink() ||
-        op->getNumResults() == 0)
+        op.getCuSeqlensQ() || op->getNumResults() == 0)
       return failure();
     Value output = op.getOutputs().front(), lse = op.getLses().front();
     Operation *producer = output.getDefiningOp();

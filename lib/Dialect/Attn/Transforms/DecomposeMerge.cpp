@@ -53,8 +53,53 @@ static Value convertSink(OpBuilder &b, Location loc, LseBase base, Value sink,
   return sink;
 }
 
+namespace {
+/// The rows that a merge is for: those of sequences, or all.
+class MergedRows {
+public:
+  MergedRows(MergeStatesOp op, OpBuilder &b) : loc(op.getLoc()) {
+    Value starts = op.getCuSeqlensQ();
+    if (!starts)
+      return;
+    auto load = [&](OpFoldResult at) {
+      return toIndex(b, loc, loadElement(b, loc, starts, at));
+    };
+    Value count = getValueOrCreateConstantIndexOp(
+        b, loc, getMixedSizes(b, loc, starts).front());
+    Value one = arith::ConstantIndexOp::create(b, loc, 1);
+    begin = load(b.getIndexAttr(0));
+    end = load(arith::SubIOp::create(b, loc, count, one).getResult());
+  }
+
+  /// In the body of a generic whose loop `dim` goes over rows: `merged`, or
+  /// what is there.
+  Value select(OpBuilder &b, unsigned dim, Value merged, Value old) const {
+    if (!begin)
+      return merged;
+    Value row = linalg::IndexOp::create(b, loc, dim);
+    Value isInside = arith::AndIOp::create(
+        b, loc,
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, row, begin),
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, row, end));
+    return arith::SelectOp::create(b, loc, isInside, merged, old);
+  }
+
+private:
+  Location loc;
+  Value begin, end;
+};
+} // namespace
+
+/// Which dim counts packed rows, in O and in the lse.
+static constexpr unsigned kPackedRowDim = 0;
+static unsigned getRowDim(MergeStatesOp op) {
+  SmallVector<unsigned> dims = op.getLseDims();
+  return llvm::find(dims, kPackedRowDim) - dims.begin();
+}
+
 /// A stack of states: reductions along its first dim, in order.
-static void decomposeStack(MergeStatesOp op, LinalgEmitter &emit, Type type) {
+static void decomposeStack(MergeStatesOp op, LinalgEmitter &emit, Type type,
+                           const MergedRows &rows) {
   OpBuilder &builder = emit.rewriter;
   Location loc = op.getLoc();
   LseBase base = op.getLseBase();
@@ -150,8 +195,9 @@ static void decomposeStack(MergeStatesOp op, LinalgEmitter &emit, Type type) {
        emit.map(rank - 1, op.getLseDims()),
        builder.getMultiDimIdentityMap(rank - 1)},
       columns, [&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
-        return {convertFloat(b, loc, divideOrZero(b, loc, args[0], args[1]),
-                             outputType)};
+        Value o = convertFloat(b, loc, divideOrZero(b, loc, args[0], args[1]),
+                               outputType);
+        return {rows.select(b, kPackedRowDim, o, args.back())};
       });
   if (op.hasLse())
     results.push_back(emit.generic(
@@ -159,7 +205,8 @@ static void decomposeStack(MergeStatesOp op, LinalgEmitter &emit, Type type) {
         [&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
           Value sum = arith::AddFOp::create(b, loc, args[0],
                                             createLog(b, loc, base, args[1]));
-          return {convertFloat(b, loc, sum, b.getF32Type())};
+          sum = convertFloat(b, loc, sum, b.getF32Type());
+          return {rows.select(b, getRowDim(op), sum, args.back())};
         })[0]);
   emit.replace(op, results);
 }
@@ -176,8 +223,9 @@ struct DecomposeMerge : OpRewritePattern<MergeStatesOp> {
     auto first = cast<ShapedType>(op.getOutputs().front().getType());
     Type type = first.getElementType().isF64() ? first.getElementType()
                                                : rewriter.getF32Type();
+    MergedRows rows(op, rewriter);
     if (op.isStacked()) {
-      decomposeStack(op, emit, type);
+      decomposeStack(op, emit, type, rows);
       return success();
     }
     unsigned rank = first.getRank(), lseRank = rank - 1;
@@ -258,10 +306,18 @@ struct DecomposeMerge : OpRewritePattern<MergeStatesOp> {
             sum = sum ? arith::AddFOp::create(b, loc, sum, term) : term;
           }
           Value o = divideOrZero(b, loc, sum, args[2 * states]);
-          return SmallVector<Value>{convertFloat(b, loc, o, outputType)};
+          o = convertFloat(b, loc, o, outputType);
+          return SmallVector<Value>{
+              rows.select(b, kPackedRowDim, o, args.back())};
         });
     if (op.hasLse())
-      results.push_back(emit.convert(newLse, op.getLseInit(), identity));
+      results.push_back(emit.generic(
+          {newLse}, {op.getLseInit()}, {identity, identity},
+          SmallVector<utils::IteratorType>(lseRank, kParallel),
+          [&](OpBuilder &b, ValueRange args) -> SmallVector<Value> {
+            Value lse = convertFloat(b, loc, args[0], b.getF32Type());
+            return {rows.select(b, getRowDim(op), lse, args.back())};
+          })[0]);
     emit.replace(op, results);
     return success();
   }

@@ -26,7 +26,7 @@ using namespace mlir::attn;
 static bool canMerge(AttentionOp op) {
   if (op.hasLse() && op.getLseLayoutOrDefault() == LseLayout::bhs_padded)
     return false;
-  return !op.getSink() || (!op.getSeqlensQ() && op.getLayout() != Layout::thd);
+  return !op.getSink() || !op.getSeqlensQ();
 }
 
 /// A place for the states of `splits` splits of shape `shape`.
@@ -85,7 +85,8 @@ static void splitAttention(RewriterBase &rewriter, AttentionOp op) {
 
   auto merge = MergeStatesOp::create(
       rewriter, loc, op->getResultTypes(), ValueRange(inits[0]),
-      ValueRange(inits[1]), op.getSink(), op.getInits(), op.getLayoutAttr(),
+      ValueRange(inits[1]), op.getSink(), op.getCuSeqlensQ(), op.getInits(),
+      op.getLayoutAttr(),
       LseBaseAttr::get(rewriter.getContext(), op.getLseBaseOrDefault()),
       op.getLseLayoutAttr());
   rewriter.replaceOp(op, merge->getResults());

@@ -433,6 +433,9 @@ def Attn_MergeStatesOp : Attn_Op<"merge_states", [AttrSizedOperandSegments]> {
     ```
 
     A merge may work in place: a destination may be the O or the lse of a state.
+    With `cu_seqlens_q` ([B + 1], layout `thd`) rows of no sequence, before its
+    first element and from its last one on, are not merged: there destinations
+    keep what they hold, and states are not read.
 
     Constraints:
 
@@ -448,12 +451,14 @@ def Attn_MergeStatesOp : Attn_Op<"merge_states", [AttrSizedOperandSegments]> {
     * M7: `lse_layout` fits the layout, and is not `bhs_padded`.
     * M8: there are one or two destinations, and one lse a state.
     * M9: memrefs obey C24 (outputs), C29, and C28 between destinations.
+    * M10: `cu_seqlens_q` is [B + 1] and needs layout `thd`.
   }];
 
   let arguments = (ins
     Variadic<Attn_Float>:$outputs,
     Variadic<Attn_F32>:$lses,
     Attn_Named<"sink", Attn_F32>:$sink,
+    Attn_Named<"cu_seqlens_q", Attn_I32>:$cu_seqlens_q,
     Variadic<Attn_Output>:$inits,
     DefaultValuedOptionalAttr<Attn_LayoutAttr, "::mlir::attn::Layout::bhsd">:$layout,
     DefaultValuedOptionalAttr<Attn_LseBaseAttr, "::mlir::attn::LseBase::e">:$lse_base,

@@ -34,8 +34,7 @@ def AttnSplitKVPass : Pass<"attn-split-kv"> {
     ```
 
     `num_kv_splits` = 0 means 1 here. Two forms stay whole, as a merge cannot say
-    them: `bhs_padded`, and a sink beside rows that belong to no sequence (`seqlens_q`,
-    `thd`), which must not see it.
+    them: `bhs_padded`, and a sink beside pad rows (`seqlens_q`), which must not see it.
 
     Precondition: none, tensors or memrefs. Postcondition: every other
     `attn.attention` with ordinary destinations has `num_kv_splits` <= 1.
