@@ -19,6 +19,10 @@ config.substitutions.append(("%host_cxx", config.attn_host_cxx))
 # Stock tools cannot load instrumented libraries: they lack the run-time library.
 if not config.attn_is_instrumented:
     config.available_features.add("plugin")
+else:
+    # Allocators of LLVM's headers would poison what LLVM's and lld's own code, which is
+    # not instrumented, takes from them.
+    config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0:detect_leaks=0"
 # utils/test --quick leaves out the tests that require this.
 if not lit_config.params.get("quick"):
     config.available_features.add("slow")

@@ -152,7 +152,8 @@ static bool parseEntry(const json::Value &value, TuningEntry &entry,
   TuningKey &key = entry.key;
   json::ObjectMapper map(value, path);
   std::string kind;
-  json::Value aligned = nullptr, config = nullptr;
+  // No copies: what is reported points at the names in it.
+  const json::Value *aligned = nullptr, *config = nullptr;
   if (!checkNames(value,
                   {"chip", "element_type", "head_dim_qk", "head_dim_v",
                    "causal", "heads", "rows", "keys", "aligned", "config",
@@ -168,12 +169,11 @@ static bool parseEntry(const json::Value &value, TuningEntry &entry,
     return false;
   for (auto [name, into] :
        {std::pair{"aligned", &aligned}, {"config", &config}}) {
-    const json::Value *found = value.getAsObject()->get(name);
-    if (!found) {
+    *into = value.getAsObject()->get(name);
+    if (!*into) {
       path.field(name).report("missing value");
       return false;
     }
-    *into = *found;
   }
   for (auto [name, size] :
        {std::pair<const char *, int64_t>{"heads", key.heads},
@@ -191,9 +191,9 @@ static bool parseEntry(const json::Value &value, TuningEntry &entry,
   }
   key.kind = *found;
 
-  json::ObjectMapper alignedMap(aligned, path.field("aligned"));
+  json::ObjectMapper alignedMap(*aligned, path.field("aligned"));
   if (!checkNames(
-          aligned,
+          *aligned,
           {operandNames[0], operandNames[1], operandNames[2], operandNames[3]},
           path.field("aligned")) ||
       !alignedMap)
@@ -204,8 +204,8 @@ static bool parseEntry(const json::Value &value, TuningEntry &entry,
   SmallVector<StringRef> names;
   for (const KernelKnob &knob : getKernelKnobs())
     names.push_back(knob.name);
-  json::ObjectMapper configMap(config, path.field("config"));
-  if (!checkNames(config, names, path.field("config")) || !configMap)
+  json::ObjectMapper configMap(*config, path.field("config"));
+  if (!checkNames(*config, names, path.field("config")) || !configMap)
     return false;
   for (const KernelKnob &knob : getKernelKnobs())
     if (!configMap.map(knob.name, entry.knobs.*knob.value))
