@@ -114,7 +114,11 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
   // the rest of tile t's softmax. In parts where K does not fit.
   Values scoreReads = readScoreOperands(next);
   size_t tilePages = state.pages.size() / 2; // of those that lanes choose, few
-  stageV(next, ArrayRef(state.pages).take_front(tilePages), other);
+  auto stageNextV = [&] {
+    stageV(next, ArrayRef(state.pages).take_front(tilePages), other);
+  };
+  if (!lanesChoosePages())
+    stageNextV();
   Values ahead = lookUp(b.addi(tile, 3));
   TileKeys keysAhead;
   if (lanesChoosePages())
@@ -123,10 +127,13 @@ State ForwardKernel::pipelinedTile(State state, Value tile, unsigned parity) {
     Values fragments;
     for (int64_t step = partOfK(part); step < partOfK(part + 1); ++step)
       llvm::append_range(fragments, b.readK(lds(false, other), step));
-    if (part == 0 && c.stagesScores) {
-      // Much scalar work: while K comes out of LDS.
+    if (part == 0 && (lanesChoosePages() || c.stagesScores)) {
+      // Addresses of lanes, or much scalar work: while K comes out of LDS.
       b.schedBarrier();
-      stageScoreOperands(next);
+      if (lanesChoosePages())
+        stageNextV();
+      if (c.stagesScores)
+        stageScoreOperands(next);
     }
     landed(countScoreReads());
     return fragments;
