@@ -247,20 +247,23 @@ static Error launchCopied(rt::Device &device,
       return layout.takeError();
     auto array = arrays.find(buffer.name);
     bool isInput = buffer.role == Role::Input;
-    Expected<uint64_t> address = device.allocate(*layout, isInput);
+    bool hasContent =
+        isInput || (buffer.role == Role::Output && array != arrays.end() &&
+                    manifest.keepsContent(buffer));
+    Expected<uint64_t> address = device.allocate(*layout, hasContent);
     if (!address)
       return address.takeError();
     addresses.push_back(*address);
     rt::Operand &operand =
         operands.emplace_back(makeOperand(*layout, *address));
-    if (isInput) {
+    if (hasContent) {
       auto fill = [&](MutableArrayRef<char> bytes) {
         rt::copyElements(array->second, {buffer.dtype, layout->shape,
                                          layout->strides, bytes.data()});
       };
       if (Error error = device.write(*address, layout->bytes, fill))
         return error;
-      if (layout->getNumElements() == 1)
+      if (isInput && layout->getNumElements() == 1)
         operand.value = readElement(array->second);
     }
     layouts.push_back(std::move(*layout));

@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Target/Compiler.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -461,7 +462,13 @@ LogicalResult ManifestBuilder::addKernel(gpu::LaunchFuncOp launch,
     return launch.emitOpError("expects as many operands as the kernel has "
                               "arguments, but got ")
            << launch.getNumKernelOperands() << " and " << info.args.size();
-  for (auto [operand, arg] : llvm::zip(launch.getKernelOperands(), info.args)) {
+  auto written = launch->getAttrOfType<DenseI64ArrayAttr>(kWrittenAttr);
+  if (!written)
+    return launch.emitOpError("expects '")
+           << kWrittenAttr << "', which attn-buffer-resources sets, to tell "
+           << "outputs from inputs in a manifest";
+  for (auto [number, operand, arg] :
+       llvm::enumerate(launch.getKernelOperands(), info.args)) {
     mf::Arg entry;
     entry.offset = arg.offset;
     entry.size = arg.size;
@@ -469,7 +476,9 @@ LogicalResult ManifestBuilder::addKernel(gpu::LaunchFuncOp launch,
       Value memref = findMemRef(operand);
       if (!memref)
         return launch.emitOpError("expects pointers at memrefs in a manifest");
-      FailureOr<std::string> buffer = getBuffer(launch, memref, arg.isWritten);
+      FailureOr<std::string> buffer =
+          getBuffer(launch, memref,
+                    llvm::is_contained(written.asArrayRef(), int64_t(number)));
       if (failed(buffer))
         return failure();
       entry.kind = mf::ArgKind::Pointer;

@@ -244,8 +244,7 @@ static KernelInfo readKernel(msgpack::MapDocNode map) {
       if (StringRef(kind).starts_with("hidden_"))
         continue;
       info.args.push_back({string(arg, ".name"), kind, number(arg, ".offset"),
-                           number(arg, ".size"),
-                           string(arg, ".actual_access") != "read_only"});
+                           number(arg, ".size")});
     }
   return info;
 }

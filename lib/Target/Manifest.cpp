@@ -107,6 +107,20 @@ const Kernel *Manifest::findKernel(StringRef name) const {
   return it == kernels.end() ? nullptr : &*it;
 }
 
+bool Manifest::keepsContent(const Buffer &output) const {
+  auto isStarts = [](const Contents &rule) {
+    return rule.kind == Contents::Kind::Cumulative;
+  };
+  if (any_of(contents, isStarts))
+    return true;
+  unsigned uses = 0;
+  for (const Kernel &kernel : kernels)
+    uses += count_if(kernel.args, [&](const Arg &arg) {
+      return arg.kind == ArgKind::Pointer && arg.buffer == output.name;
+    });
+  return uses > 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//

@@ -35,6 +35,7 @@ def check(arrays, options, **where):
     compare.assert_same_bits(alone, out, "O without LSE")
     renamed = {"diagonal": "diagonal_alignment"}
     given = {renamed.get(name, name): value for name, value in options.items()}
+    given.pop("num_kv_splits", None)
     if "window" in given:
         given["window_left"], given["window_right"] = given.pop("window")
     expected_out, expected_lse = attn_reference.attention(*arrays, **given)
@@ -135,13 +136,29 @@ def test_errors_of_packed_rows_and_paged_keys(changes, message):
     assert str(caught.value).startswith(message)
 
 
-def test_rows_behind_the_last_packed_sequence_are_neutral():
-    q, k, v = inputs("thd")
-    out, lse = attn_mlir.attention(
-        q, k, v, layout="thd", cu_seqlens_q=[0, 4], cu_seqlens_kv=[0, 5], return_lse=True
-    )
+@pytest.mark.parametrize("splits", [1, 2])
+@pytest.mark.parametrize("name", ["cpu", "emulator"])
+def test_rows_behind_the_last_packed_sequence_are_neutral(name, splits):
+    arrays, options = inputs("thd", d=16), {"layout": "thd", "cu_seqlens_q": [0, 4]}
+    options |= {"cu_seqlens_kv": [0, 5], "num_kv_splits": splits, "return_lse": True}
+    out, lse = attn_mlir.attention(*arrays, **options, device=name)
     compare.assert_plus_zero(out[4:])
     compare.assert_minus_inf(lse[:, 4:])
+    # Of arrays that are given they stay as they are.
+    attn_mlir.attention(*arrays, **options, device=name, out=np.add(out, 3, out=out), lse=lse)
+    assert (out[4:] == 3).all()
+    compare.assert_minus_inf(lse[:, 4:])
+
+
+@pytest.mark.parametrize("checks", [None, "all"])
+@pytest.mark.parametrize("chip", ["gfx942", "gfx950"])
+def test_what_a_merge_of_splits_reads_is_an_input(chip, checks):
+    where = {"device": "emulator", "chip": chip, "checks": checks}
+    sink = np.array([3, -1, 9, 0], np.float32)
+    check(inputs(d=16), {"sink": sink, "num_kv_splits": 3}, **where)
+    np.testing.assert_array_equal(sink, [3, -1, 9, 0])
+    arrays, options = paged_inputs()
+    check(arrays, {**options, "sink": sink, "num_kv_splits": 2, "causal": True}, **where)
 
 
 def test_a_new_length_is_no_new_program():

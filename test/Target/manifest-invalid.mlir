@@ -16,6 +16,8 @@
 // RUN: attn-compile %t/scalar.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json
 // RUN: FileCheck %s --check-prefix=SCALAR --input-file=%t.json
 // RUN: not attn-compile %t/sum.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=SUM
+// RUN: attn-compile %t/roles.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json
+// RUN: FileCheck %s --check-prefix=ROLES --input-file=%t.json
 // RUN: not attn-compile %t/narrow.mlir --chip=gfx950 -o %t.hsaco --manifest=%t.json 2>&1 | FileCheck %s --check-prefix=NARROW
 
 //--- loop.mlir
@@ -72,6 +74,20 @@ func.func @f(%q: memref<1x1x8x64xf16>, %k: memref<1x1x20x64xf16>, %o: memref<1x1
   %c0 = arith.constant 0 : index
   %n = memref.load %keys[%c0] : memref<1xi32>
   attn.attention ins(%q, %k, %k : memref<1x1x8x64xf16>, memref<1x1x20x64xf16>, memref<1x1x20x64xf16>) seqlens_q(%rows : i32) seqlens_kv(%n : i32) outs(%o : memref<1x1x8x64xf16>)
+  return
+}
+
+//--- roles.mlir
+// What a merge reads is an input, also where arguments may overlap.
+// ROLES:     "name": "s",
+// ROLES-NEXT: "role": "input",
+// ROLES:     "name": "cu",
+// ROLES-NEXT: "role": "input",
+// ROLES:     "name": "o",
+// ROLES-NEXT: "role": "output",
+func.func @f(%q: memref<16x2x64xf16>, %s: memref<2xf32> {attn.name = "s"}, %cu: memref<3xi32> {attn.name = "cu"}, %o: memref<16x2x64xf16> {attn.name = "o"}) {
+  attn.attention ins(%q, %q, %q : memref<16x2x64xf16>, memref<16x2x64xf16>, memref<16x2x64xf16>) sink(%s : memref<2xf32>)
+      cu_seqlens_q(%cu : memref<3xi32>) cu_seqlens_kv(%cu : memref<3xi32>) outs(%o : memref<16x2x64xf16>) {layout = thd, num_kv_splits = 2}
   return
 }
 

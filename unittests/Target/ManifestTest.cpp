@@ -92,6 +92,25 @@ TEST(ManifestTest, Fields) {
   EXPECT_EQ(kernel->args[3].kind, ArgKind::F32);
 }
 
+TEST(ManifestTest, ContentOfOutputs) {
+  Manifest manifest = parseSample();
+  const Buffer &output = *manifest.findBuffer("output");
+  auto pass = [&] {
+    Arg &arg = manifest.kernels.front().args.emplace_back();
+    arg.buffer = "output";
+  };
+  pass();
+  EXPECT_FALSE(manifest.keepsContent(output));
+  pass(); // perhaps a state that is merged in place
+  EXPECT_TRUE(manifest.keepsContent(output));
+  manifest.kernels.front().args.pop_back();
+  Contents &starts = manifest.contents.emplace_back();
+  starts.kind = Contents::Kind::Length;
+  EXPECT_FALSE(manifest.keepsContent(output));
+  starts.kind = Contents::Kind::Cumulative;
+  EXPECT_TRUE(manifest.keepsContent(output));
+}
+
 TEST(ManifestTest, UnknownFieldsAreIgnored) {
   EXPECT_EQ(
       mutated(R"("chip": "gfx950",)", R"("chip": "gfx950", "note": ["new"],)"),

@@ -58,7 +58,6 @@ struct KernelArgInfo {
   std::string name;
   std::string valueKind; ///< "global_buffer", "by_value", ...
   unsigned offset = 0, size = 0;
-  bool isWritten = true; ///< False if the kernel is known to read it only.
 };
 
 /// What a kernel occupies, from the code object's metadata note.

@@ -223,6 +223,10 @@ struct Manifest {
 
   const Buffer *findBuffer(llvm::StringRef name) const;
   const Kernel *findKernel(llvm::StringRef name) const;
+  /// Whether launches need what an output holds before: kernels leave rows of
+  /// no sequence as they are, and a merge may work in place, on an output that
+  /// is another argument, too.
+  bool keepsContent(const Buffer &output) const;
 
   /// Finds the named dimensions from the shapes of given buffers (name to
   /// shape; the inputs, usually). A bare name in a shape takes the value it

@@ -104,6 +104,12 @@ void KernelRewriter::rewriteLaunch(gpu::LaunchFuncOp launch) {
         operands.push_back(toI64(metadata.getStrides()[d]));
   }
   launch.getKernelOperandsMutable().assign(operands);
+  SmallVector<int64_t> numbers;
+  for (BlockArgument argument :
+       func.getBody().front().getArguments().take_front(operands.size()))
+    if (written.contains(argument))
+      numbers.push_back(argument.getArgNumber());
+  launch->setAttr(kWrittenAttr, b.getDenseI64ArrayAttr(numbers));
 }
 
 void KernelRewriter::replaceSizesAndStrides() {
