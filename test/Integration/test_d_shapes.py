@@ -420,6 +420,22 @@ def test_lengths_and_offsets_of_every_integer_type(device, kind, integers):
         assert_matches(result, problem, what=f"{problem.options}: ", **lengths)
 
 
+@pytest.mark.needs("padded", "bias_mask", "alibi", "split_kv")
+@pytest.mark.kinds("f16", "bf16")
+def test_pad_rows_with_one_tile_of_keys(device, kind):
+    """LLVM knows that there is one tile or none."""
+    rng = np.random.default_rng(9)
+    problems = []
+    for skv, splits in ((7, 1), (64, 2), (64, 4)):
+        q, k, v = (rng.normal(size=(2, 2, n, 64)).astype(compare.dtype(kind)) for n in (5, skv, skv))
+        options = {"seqlens_q": np.array([3, 0], np.int32), "num_kv_splits": splits}
+        bias = {"bias": rng.normal(size=(5, skv)).astype(q.dtype)}
+        alibi = {"alibi_slopes": np.array([0.5, 0.25], np.float32)}
+        problems += [Problem(q, k, v, {**options, **x}) for x in (bias, alibi)]
+    for problem, result in zip(problems, run_all(problems, device)):
+        assert_matches(result, problem, what=f"{problem.options}: ")
+
+
 @pytest.mark.needs("padded", "causal")
 def test_lengths_of_a_padded_batch(device, kind):
     # Rows beyond a query length are neutral; the diagonal ends at the lengths.

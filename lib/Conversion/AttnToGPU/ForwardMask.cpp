@@ -109,10 +109,12 @@ void ForwardKernel::findVisibleKeys() {
   visible.wholeLimit = b.shiftRight(keyLimit(row0), log2);
   Value lastRow = b.mins(b.addi(firstRow, c.getTileQ() - 1), b.addi(lenQ, -1));
   tiles = arith::MaxSIOp::create(b, tilesBelow(keyLimit(lastRow)), b.c32(0));
-  if (hasPadRows) // a tile of nothing else sees no key
+  // A tile of nothing but pad rows sees no key. Pinned: of one tile or none
+  // LLVM would extend an i1, in a vector register, and then fail to move it.
+  if (hasPadRows)
     tiles = arith::SelectOp::create(
         b, arith::CmpIOp::create(b, arith::CmpIPredicate::slt, firstRow, lenQ),
-        tiles, b.c32(0));
+        b.pinScalar(tiles), b.c32(0));
   APInt length;
   visible.hasMask = visible.begin || visible.end ||
                     !matchPattern(lenKV, m_ConstantInt(&length)) ||
