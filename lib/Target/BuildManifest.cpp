@@ -125,9 +125,16 @@ static Value findRoot(Value value) {
       value = view.getSource();
     else if (auto view = value.getDefiningOp<memref::ReinterpretCastOp>())
       value = view.getSource();
+    else if (auto view = value.getDefiningOp<memref::TransposeOp>())
+      value = view.getIn();
     else
       return value;
   }
+}
+
+/// Which dim of a transposed memref's source `dim` is.
+static unsigned getSourceDim(memref::TransposeOp view, unsigned dim) {
+  return view.getPermutation().getDimPosition(dim);
 }
 
 /// An index as the i64 that kernels take.
@@ -212,6 +219,8 @@ std::optional<mf::SizeExpr> ManifestBuilder::getSize(Value memref,
     return evaluate(alloc.getDynamicSizes()[type.getDynamicDimIndex(dim)]);
   if (auto view = memref.getDefiningOp<memref::ReinterpretCastOp>())
     return evaluate(view.getMixedSizes()[dim]);
+  if (auto view = memref.getDefiningOp<memref::TransposeOp>())
+    return getSize(view.getIn(), getSourceDim(view, dim));
   if (auto view = memref.getDefiningOp<memref::SubViewOp>()) {
     llvm::SmallBitVector dropped = view.getDroppedDims();
     for (auto [d, size] : llvm::enumerate(view.getMixedSizes()))
@@ -254,6 +263,8 @@ std::optional<mf::SizeExpr> ManifestBuilder::getStride(Value memref,
         memref, llvm::to_vector(llvm::seq<int64_t>(dim + 1, type.getRank())));
   if (auto view = memref.getDefiningOp<memref::ReinterpretCastOp>())
     return evaluate(view.getMixedStrides()[dim]);
+  if (auto view = memref.getDefiningOp<memref::TransposeOp>())
+    return getStride(view.getIn(), getSourceDim(view, dim));
   if (auto view = memref.getDefiningOp<memref::CollapseShapeOp>())
     return getStride(view.getSrc(), view.getReassociationIndices()[dim].back());
   if (auto view = memref.getDefiningOp<memref::ExpandShapeOp>())
@@ -289,6 +300,8 @@ std::optional<mf::SizeExpr> ManifestBuilder::getOffset(Value memref) {
     return std::nullopt;
   if (Value source = getReshaped(memref))
     return getOffset(source);
+  if (auto view = memref.getDefiningOp<memref::TransposeOp>())
+    return getOffset(view.getIn());
   if (auto view = memref.getDefiningOp<memref::ReinterpretCastOp>())
     return evaluate(view.getMixedOffsets()[0]);
   if (auto view = memref.getDefiningOp<memref::SubViewOp>()) {
@@ -487,7 +500,9 @@ LogicalResult ManifestBuilder::addKernel(gpu::LaunchFuncOp launch,
       std::optional<mf::SizeExpr> offset = getOffset(memref);
       if (!offset)
         return launch.emitOpError("cannot express the offset of a view of '")
-               << *buffer << "' over dimensions in a manifest";
+               << *buffer
+               << "' over dimensions in a manifest; pass the view itself as "
+                  "an argument";
       Type element = cast<MemRefType>(memref.getType()).getElementType();
       offset = mf::SizeExpr::mul(
           *offset, mf::SizeExpr(mf::getByteWidth(*getDType(element))));

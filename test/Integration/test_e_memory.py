@@ -1,9 +1,11 @@
 """Group E: strides, offsets, views."""
 
+import subprocess
+
 import compare
 import numpy as np
 import pytest
-from attn_program import Problem, Strided, View, assert_matches, refusal, run, run_all
+from attn_program import Problem, Strided, View, assert_matches, refusal, run, run_all, tool
 from cases import LN, check, spread, unique
 
 NAN = np.nan
@@ -72,6 +74,32 @@ def test_E5_offset_of_a_mask(device, kind, element):
     mask = View(mask.reshape(-1), 18, (2, 9), (9, 1))
     q, k = (np.zeros((1, 1, n, 64), spread([0], kind).dtype) for n in (2, 9))
     check(run(Problem(q, k, k, {"mask": mask}), device), 0, LN(4), exact=True)
+
+
+@pytest.mark.kinds("f16")
+@pytest.mark.needs("strided", "dynamic")
+@pytest.mark.parametrize("sizes", [(1, 5, 2), ("?", "?", "?")], ids=["static", "dynamic"])
+def test_transposed_views_inside_a_function(device, kind, tmp_path, sizes):
+    """[B, S, H, D] memory as bhsd, of Q and of O."""
+    q, k = unique((1, 5, 2, 64), kind, 1), unique((1, 2, 40, 64), kind, 2)
+    b, s, h = sizes
+    array, turned = f"memref<{b}x{s}x{h}x64xf16>", f"memref<{b}x{h}x{s}x64xf16, "
+    turned += "strided<[?, 64, ?, 1]>>" if b == "?" else "strided<[640, 64, 128, 1]>>"
+    keys = "memref<1x2x40x64xf16>"
+    (tmp_path / "turned.mlir").write_text(f"""
+func.func @turned(%q: {array} {{attn.name = "q"}}, %k: {keys} {{attn.name = "k"}}, %o: {array} {{attn.name = "o"}}) {{
+  %qt = memref.transpose %q (b, s, h, d) -> (b, h, s, d) : {array} to {turned}
+  %ot = memref.transpose %o (b, s, h, d) -> (b, h, s, d) : {array} to {turned}
+  attn.attention ins(%qt, %k, %k : {turned}, {keys}, {keys}) outs(%ot : {turned})
+  return
+}}""")
+    for name, x in {"q": q, "k": k, "o": np.full_like(q, NAN)}.items():
+        np.save(tmp_path / f"{name}.npy", x)
+    command = [tool("attn-run"), "turned.mlir", *device.arguments, "--out", "o=result.npy"]
+    command += [x for name in "qko" for x in ("--in", f"{name}={name}.npy")]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    expected, _ = Problem(q.transpose(0, 2, 1, 3), k, k).reference()
+    compare.assert_close(np.load(tmp_path / "result.npy").transpose(0, 2, 1, 3), expected, atol=2e-3)
 
 
 def test_E5_reversed_view_is_refused():

@@ -65,9 +65,9 @@ constexpr llvm::StringLiteral kAlignmentAttr = "attn.alignment";
 /// bits. Set, carried and checked as the alignment.
 constexpr llvm::StringLiteral kReachAttr = "attn.reach";
 
-/// Discardable attribute (an i64 array) on a launch: the kernel operands through which memory is
-/// written. `attn-buffer-resources` sets it, and manifests take from it which
-/// buffers are outputs.
+/// Discardable attribute (an i64 array) on a launch: the kernel operands
+/// through which memory is written. `attn-buffer-resources` sets it, and
+/// manifests take from it which buffers are outputs.
 constexpr llvm::StringLiteral kWrittenAttr = "attn.written";
 
 /// Discardable attribute (a LoweringConfigAttr) on an `attn.attention`, where
