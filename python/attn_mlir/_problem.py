@@ -25,6 +25,7 @@ LSE_LAYOUTS = {
 # Sizes that a program is compiled for; it serves every other size.
 _STATIC = {"splits", "Hq", "Hk", "Hv", "D", "Dv"}
 _LARGEST = 2**31 - 1
+_MOST_SPLITS = 65535  # a dim of the grid (C23 of attn.attention)
 _LARGEST_F32 = float(np.finfo(np.float32).max)
 _SMALLEST_F32 = float(np.finfo(np.float32).tiny)
 
@@ -483,8 +484,8 @@ class Problem:
     def _set_splits(self, count: Any, partial: Any, sink: Any) -> list[str]:
         """The dims in front of O and LSE: that of the splits, if their states are wanted."""
         count = _integer("num_kv_splits", count)
-        if not 0 <= count <= _LARGEST:
-            raise ValueError(f"num_kv_splits: expects a number from 0, got {count}")
+        if not 0 <= count <= _MOST_SPLITS:
+            raise ValueError(f"num_kv_splits: expects a number from 0 to 65535, got {count}")
         if not isinstance(partial, bool):
             raise ValueError(f"partial: expects True or False, got {partial!r}")
         if count != 1 or partial:

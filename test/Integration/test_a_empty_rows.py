@@ -159,13 +159,17 @@ def test_A11_everything_at_once_empties_two_rows(device, kind):
         compare.assert_plus_zero(result.out[0, 0, [2, 5]])
 
 
-def test_A11_no_fast_math_on_scores(kind):
+@pytest.mark.parametrize(
+    "pipeline, marker",
+    [("attn-to-cpu", "llvm.fdiv"), *((f"attn-to-rocdl=chip={x}", "rocdl.mfma") for x in ("gfx942", "gfx950"))],
+)
+def test_A11_no_fast_math_on_scores(kind, pipeline, marker):
     """No op of the lowered program may assume that there is no NaN or infinity."""
     problem = counting(8, 8, kind, causal=True, softcap=30.0, sink=np.zeros(1, np.float32))
     text, _ = module_text([problem])
-    command = [tool("attn-opt"), "-attn-to-cpu", "-"]
+    command = [tool("attn-opt"), f"-{pipeline}", "-"]
     done = subprocess.run(command, input=text, check=True, capture_output=True, text=True)
-    assert "llvm.fdiv" in done.stdout
+    assert marker in done.stdout
     flags = set(re.findall(r"fastmath(?:Flags = #llvm\.fastmath)?<([^>]*)>", done.stdout))
     names = {name.strip() for group in flags for name in group.split(",")}
     assert not names & {"nnan", "ninf", "fast"}, names

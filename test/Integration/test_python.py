@@ -543,7 +543,8 @@ def test_states_of_all_splits(where):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"num_kv_splits": -1}, "num_kv_splits: expects a number from 0, got -1"),
+        ({"num_kv_splits": -1}, "num_kv_splits: expects a number from 0 to 65535, got -1"),
+        ({"num_kv_splits": 65536}, "num_kv_splits: expects a number from 0 to 65535, got 65536"),
         ({"num_kv_splits": 0, "partial": True}, "num_kv_splits: expects a number of splits with partial"),
         ({"partial": True, "return_lse": False}, "return_lse: expects True with partial"),
         ({"partial": True, "sink": np.zeros(4, np.float32)}, "sink: expects None with partial"),
