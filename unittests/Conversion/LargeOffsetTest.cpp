@@ -110,12 +110,13 @@ private:
   llvm::StringMap<uint64_t> addresses;
 };
 
-std::string module(llvm::StringRef q, llvm::StringRef kv, llvm::StringRef o) {
+std::string module(llvm::StringRef q, llvm::StringRef kv, llvm::StringRef o,
+                   llvm::StringRef options = "") {
   return ("func.func @f(%q: memref<" + q + ">, %k: memref<" + kv +
           ">, %v: memref<" + kv + ">, %o: memref<" + o +
           ">) {\n attn.attention ins(%q, %k, %v : memref<" + q + ">, memref<" +
-          kv + ">, memref<" + kv + ">) outs(%o : memref<" + o +
-          ">)\n return\n}\n")
+          kv + ">, memref<" + kv + ">) outs(%o : memref<" + o + ">) " +
+          options + "\n return\n}\n")
       .str();
 }
 
@@ -124,7 +125,7 @@ class LargeOffset : public testing::TestWithParam<const char *> {};
 } // namespace
 
 // E6 (a) and (c), E7: a batch begins behind 2^31 elements, 4 GiB.
-TEST_P(LargeOffset, BatchStride) {
+TEST_P(LargeOffset, E6BatchStride) {
   constexpr int64_t batch = (int64_t(1) << 31) + 64;
   std::string far = "2x1x16x64xf16, strided<[2147483712, 1024, 64, 1]>";
   Program program(module("2x1x16x64xf16", far, far), GetParam());
@@ -139,7 +140,7 @@ TEST_P(LargeOffset, BatchStride) {
 
 // E6 (b): a row number times a large row stride. Row 225304 begins at element
 // 2191757312, which is negative in 32 bits.
-TEST_P(LargeOffset, RowTimesStride) {
+TEST_P(LargeOffset, E6RowTimesStride) {
   constexpr int64_t stride = 9728, rows = 225320;
   std::string tall =
       "1x1x225320x64xf16, strided<[2191912960, 2191912960, 9728, 1]>";
@@ -156,6 +157,38 @@ TEST_P(LargeOffset, RowTimesStride) {
     for (int64_t c = 0; c < 64; ++c)
       ASSERT_EQ(program.at("arg3", (rows - 16 + j) * stride + c),
                 j % 2 ? two : one)
+          << j << ", " << c;
+}
+
+// E7: an output of 2^32 bytes, a size that 32 bits take for 0.
+TEST_P(LargeOffset, E7OutputOfFourGigabytes) {
+  std::string whole = "4x512x16384x64xf16";
+  Program program(module(whole, "4x1x16x64xf16", whole), GetParam());
+  for (int64_t i = 3 * 16 * 64; i < 4 * 16 * 64; ++i)
+    program.at("arg2", i) = two;
+  EXPECT_EQ(program.run(/*lastOnly=*/true), 0u);
+  constexpr int64_t end = int64_t(1) << 31;
+  for (int64_t i = end - 16 * 64; i < end; ++i)
+    ASSERT_EQ(program.at("arg3", i), two) << i;
+}
+
+// E7: keys of 2^31 + 4096 bytes, of which a window sees the last.
+TEST_P(LargeOffset, E7KeysBeyondTwoGigabytes) {
+  constexpr int64_t keys = 16777248;
+  Program program(module("1x1x16x64xf16", "1x1x16777248x64xf16",
+                         "1x1x16x64xf16", "{causal, window_left = 15}"),
+                  GetParam());
+  // Row i has weight only at key i of the last 16.
+  for (int64_t j = 0; j < 16; ++j) {
+    program.at("arg0", j * 64 + j) = 0x5400;               // 64
+    program.at("arg1", (keys - 16 + j) * 64 + j) = 0x5400; // 64
+    for (int64_t c = 0; c < 64; ++c)
+      program.at("arg2", (keys - 16 + j) * 64 + c) = j % 2 ? two : one;
+  }
+  EXPECT_EQ(program.run(/*lastOnly=*/false), 0u);
+  for (int64_t j = 0; j < 16; ++j)
+    for (int64_t c = 0; c < 64; ++c)
+      ASSERT_EQ(program.at("arg3", j * 64 + c), j % 2 ? two : one)
           << j << ", " << c;
 }
 
@@ -180,7 +213,7 @@ TEST_P(LargeOffset, PackedHeads) {
 }
 
 // F8: more batches and heads than a second grid dimension counts.
-TEST_P(LargeOffset, ManyBatches) {
+TEST_P(LargeOffset, F8ManyBatches) {
   Program program(
       module("65536x8x4x64xf16", "65536x8x4x64xf16", "65536x8x4x64xf16"),
       GetParam());
