@@ -108,6 +108,10 @@ def test_scores_beyond_the_range_of_f32(device, kind, given, splits):
         ([0, 1e38, 1e38], 3.0, 2.5, 3e38),
         ([2e38, 1e38, 1e38], -3.0, 2.5, -3e38),
         ([INF, 0, 0], 0.0, nan, nan),
+        ([-INF, 0, 0], 0.0, nan, nan),
+        ([far, -1e38, 1e38], 0.0, 164 / 104, LN(104)),
+        ([nan, 0, 0], 3.0, nan, nan),
+        ([nan, nan, nan], 3.0, nan, nan),
     ]
     problems = []
     for k, scale, _, _ in table:
@@ -122,6 +126,31 @@ def test_scores_beyond_the_range_of_f32(device, kind, given, splits):
     for result, (k, scale, o, lse) in zip(results, table):
         check(result, o, lse, exact=True, what=f"{k}, scale {scale}: ")
     check(last, 2.5, INF, exact=True)
+
+
+@pytest.mark.needs("scale_value", "softcap", "bias_mask", "alibi", "split_kv")
+@pytest.mark.parametrize("given", ["scale", "scale_value"])
+def test_infinite_products_under_a_scale_of_zero(device, kind, given):
+    """0 times infinity is NaN of either sign, whatever else makes a score."""
+    more = [
+        {},
+        {"softcap": 5.0},
+        {"bias": np.zeros((1, 70), np.float32)},
+        {"alibi_slopes": np.full(1, 0.5, np.float32)},
+        {"num_kv_splits": 2},
+    ]
+    problems = []
+    for options in more:
+        for k in (INF, -INF):
+            keys = np.append(np.full(69, 1.0), k)
+            options = {"scale": None, given: 0.0, **options}
+            problems.append(scores(kind, 1, keys, np.arange(70), **options))
+    minus = np.full(70, -INF)
+    zero_and_nan = [0.0] if given == "scale" else [0.0, np.nan]
+    for x in zero_and_nan:
+        problems.append(scores(kind, 1, minus, np.ones(70), **{"scale": None, given: x}))
+    for problem, result in zip(problems, run_all(problems, device)):
+        check(result, np.nan, np.nan, what=f"{problem.options}: ")
 
 
 @pytest.mark.kinds("f16", "bf16", "f32")

@@ -237,13 +237,14 @@ Value ForwardKernel::scaleTop(Value product, Value &total) {
       known.convertToDouble() <= 1)
     return top;
   float infinity = std::numeric_limits<float>::infinity();
-  auto replace = [&](float from, float to) {
+  auto replace = [&](float from, Value to) {
     Value isIt =
         arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, top, b.cf(from));
-    total = arith::SelectOp::create(b, isIt, b.cf(to), total);
+    total = arith::SelectOp::create(b, isIt, to, total);
   };
-  replace(infinity, std::numeric_limits<float>::quiet_NaN());
-  replace(-infinity, 0);
+  replace(infinity, b.cf(std::numeric_limits<float>::quiet_NaN()));
+  // Nothing but NaN leaves the first maximum, and a sum that stays NaN.
+  replace(-infinity, arith::MulFOp::create(b, total, b.cf(0)));
   return top;
 }
 

@@ -165,6 +165,9 @@ private:
   void readScale();
   /// Q's fragments, those sign bits flipped.
   Values loadQ();
+  /// Q's fragments times a scale of 0 or NaN, which makes products of 0 and NaN
+  /// as IEEE does; else as they are.
+  Values applyOddScale(ArrayRef<Value> fragments);
 
   // The workgroup's sequence: these set what is listed below and return the
   // number of the tile of rows, in the sequence.

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -222,8 +223,8 @@ void ForwardKernel::readProblem() {
 
 void ForwardKernel::readScale() {
   // The scale's sign goes into Q (exact), so that the scaled maximum is the
-  // maximum. A scale of 0 becomes the least normal number: finite scores below
-  // 1e30 keep weight 1, and a hidden key's -inf still hides it. A scale near
+  // maximum. A scale of 0 becomes the least normal number, for which a hidden
+  // key's -inf still hides it; Q has the 0 (applyOddScale). A scale near
   // the end of f32 stays finite, so that products of 0 are scores of 0.
   int32_t signBits = c.kind == ElementKind::F32 ? INT32_MIN : 0x80008000;
   double unit = hasProductUnits() ? log2e : 1;
@@ -261,5 +262,24 @@ Values ForwardKernel::loadQ() {
       x = b.flipSigns(x, signs);
     result.push_back(x);
   }
-  return result;
+  return applyOddScale(result);
+}
+
+Values ForwardKernel::applyOddScale(ArrayRef<Value> fragments) {
+  Type element = b.elementType;
+  auto scaled = [&](Value factor) {
+    if (factor.getType() != element)
+      factor = arith::TruncFOp::create(b, element, factor);
+    factor = vector::BroadcastOp::create(b, b.fragmentType, factor);
+    return llvm::map_to_vector(fragments, [&](Value x) -> Value {
+      return arith::MulFOp::create(b, x, factor);
+    });
+  };
+  if (Value given = argument("scale_value")) {
+    Value isOdd =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::UEQ, given, b.cf(0));
+    return b.branch(isOdd, fragments,
+                    [&]() -> Values { return Values(scaled(given)); });
+  }
+  return getScale(op) == 0 ? Values(scaled(b.cf(0))) : Values(fragments);
 }
