@@ -43,6 +43,7 @@ def compile_for(chip, text, folder):
     return subprocess.run(command, check=False, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("name", SHAPES)
 def test_F7_shape_compiles_within_the_limits(chip, name, tmp_path):
@@ -59,6 +60,7 @@ def test_F7_shape_compiles_within_the_limits(chip, name, tmp_path):
         assert all(isinstance(n, str) or n <= 65535 for n in launch["grid"][1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("page", [16, 48, 96])
 def test_pages_leave_registers_for_the_rest(chip, page, tmp_path):

@@ -21,7 +21,6 @@ def test_F1_waits_and_hazards_of_final_code(device, kind, causal):
         assert_matches(result, p, what=f"D = {p.q.shape[-1]}: ")
 
 
-@pytest.mark.smoke
 @pytest.mark.kinds("f16", "bf16", "f32")
 def test_F2_one_hot_sweeps(device, kind):
     dtype = spread([0], kind).dtype
