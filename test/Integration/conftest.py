@@ -33,13 +33,17 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("attn")
 
 
+def _kinds(item):
+    marker = item.get_closest_marker("kinds")
+    return marker.args if marker else ("f16", "bf16", "f32")
+
+
 def pytest_generate_tests(metafunc):
     """Fills `device`, and `kind` with the element types the device computes.
 
     `@pytest.mark.kinds("f16", ...)` narrows the types of a test.
     """
-    marker = metafunc.definition.get_closest_marker("kinds")
-    kinds = marker.args if marker else ("f16", "bf16", "f32")
+    kinds = _kinds(metafunc.definition)
     marks = metafunc.definition.iter_markers("parametrize")
     if any("device" in mark.args[0] for mark in marks):
         return
@@ -60,13 +64,15 @@ _LOADS_LIBRARY = ("test_capi", "test_python", "test_ring_attention")
 
 
 def pytest_collection_modifyitems(items):
-    """On the emulator only smoke tests are quick."""
+    """On the emulator only smoke tests are quick, with one of the 16-bit types."""
     for item in items:
         if _INSTRUMENTED and item.path.name.startswith(_LOADS_LIBRARY):
             item.add_marker(pytest.mark.skip(reason="libAttnC.so is built with sanitizers"))
-        device = getattr(item, "callspec", None) and item.callspec.params.get("device")
-        if device and device.is_gpu and not item.get_closest_marker("smoke"):
-            item.add_marker(pytest.mark.slow)
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        if (device := params.get("device")) and device.is_gpu:
+            is_twin = params.get("kind") == "bf16" and "f16" in _kinds(item)
+            if is_twin or not item.get_closest_marker("smoke"):
+                item.add_marker(pytest.mark.slow)
 
 
 def pytest_runtest_setup(item):

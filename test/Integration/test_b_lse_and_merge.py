@@ -344,7 +344,6 @@ def test_B5_splits_that_are_empty_for_some_rows(device, kind):
     check(run(Merge(states), device), i / 2, LN(i + 1), exact=False)
 
 
-@pytest.mark.smoke
 @pytest.mark.parametrize("sq", [1, 2])
 @pytest.mark.needs("gqa")
 def test_B8_every_head_of_a_group_writes_its_lse(device, kind, sq):
