@@ -115,6 +115,15 @@ func.func @grid(%q: memref<4294967296x4294967296x4x64xf16>, %o: memref<429496729
 
 // -----
 
+// More rows than a launch can have work-items for.
+func.func @merged_rows(%o: memref<1099511627776x1099511627776x128xf32>, %l: memref<1099511627776x1099511627776xf32>) {
+  // expected-error @+1 {{expects at most 134217727 rows of 128 columns on gfx942, but got more; merge slices of them}}
+  attn.merge_states (%o, %l : memref<1099511627776x1099511627776x128xf32>, memref<1099511627776x1099511627776xf32>) outs(%o : memref<1099511627776x1099511627776x128xf32>)
+  return
+}
+
+// -----
+
 func.func @merge(%o: memref<4x8xf64>, %l: memref<4xf32>, %out: memref<4x8xf64>) {
   // expected-error @+1 {{expects outputs of element type f16, bf16, f32 on gfx942, but got 'f64' and 'f64'; convert around the op}}
   attn.merge_states (%o, %l : memref<4x8xf64>, memref<4xf32>) outs(%out : memref<4x8xf64>)

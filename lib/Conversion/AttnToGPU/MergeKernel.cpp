@@ -31,8 +31,8 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Threads of a workgroup, and states that are read together.
-static constexpr int64_t threads = 256, batch = 16;
+/// States that are read together.
+static constexpr int64_t batch = 16;
 
 namespace {
 /// What a row knows of the states so far, in units of the base.
@@ -57,7 +57,6 @@ public:
 
 private:
   void collapse();
-  void chooseVector();
   SmallVector<KernelOperand> getOperands();
   Value getGrid();
   void buildKernel(gpu::GPUFuncOp func);
@@ -122,8 +121,7 @@ private:
   bool isStacked = false;
   SmallVector<unsigned> lseDims; ///< dims of O, in the order of the lse's
   int64_t columns = 0;           ///< of O, or dynamic
-  int64_t width = 1; ///< columns a lane takes at once; 0 without columns
-  int64_t lanes = 1; ///< lanes a row
+  int64_t width = 1, lanes = 1;  ///< see MergeVector
 
   // In the kernel: the same as arguments, and the row's indices in O.
   SmallVector<Value> row, lseRow;
@@ -187,19 +185,21 @@ void MergeKernel::collapse() {
   lseDims = {0};
 }
 
-/// 16 bytes of a state, if they divide the columns; rows take a power of two
-/// lanes of one wave.
-void MergeKernel::chooseVector() {
-  columns = cast<MemRefType>(output.getType()).getShape().back();
-  if (ShapedType::isDynamic(columns)) {
-    lanes = 64;
-    return;
-  }
-  int64_t bytes =
-      cast<MemRefType>(outputs.front().getType()).getElementTypeBitWidth() / 8;
-  width = std::min<int64_t>(16 / bytes, columns & -columns);
-  if (columns)
-    lanes = std::min<int64_t>(64, llvm::PowerOf2Ceil(columns / width));
+// 16 bytes of a state, if they divide the columns.
+MergeVector mlir::attn::getMergeVector(MergeStatesOp op) {
+  auto output = cast<ShapedType>(op.getOutputInit().getType());
+  auto state = cast<ShapedType>(op.getOutputs().front().getType());
+  int64_t columns = output.getShape().back();
+  MergeVector vector;
+  if (ShapedType::isDynamic(columns))
+    return vector;
+  vector.width = std::min<int64_t>(16 / (state.getElementTypeBitWidth() / 8),
+                                   columns & -columns);
+  vector.lanes =
+      columns
+          ? std::min<int64_t>(64, llvm::PowerOf2Ceil(columns / vector.width))
+          : 1;
+  return vector;
 }
 
 SmallVector<KernelOperand> MergeKernel::getOperands() {
@@ -222,7 +222,7 @@ Value MergeKernel::getGrid() {
   Value count = index(1);
   for (unsigned d = 0; d < lseDims.size(); ++d)
     count = b.createOrFold<arith::MulIOp>(count, dim(output, d));
-  return b.createOrFold<arith::CeilDivUIOp>(count, index(threads / lanes));
+  return b.createOrFold<arith::CeilDivUIOp>(count, index(mergeThreads / lanes));
 }
 
 Value MergeKernel::exponential(Value difference) {
@@ -484,7 +484,7 @@ void MergeKernel::buildKernel(gpu::GPUFuncOp func) {
   Value thread = toI32(gpu::ThreadIdOp::create(b, gpu::Dimension::x));
   Value group = toI32(gpu::BlockIdOp::create(b, gpu::Dimension::x));
   Value flat = arith::AddIOp::create(
-      b, arith::MulIOp::create(b, group, number(threads / lanes)),
+      b, arith::MulIOp::create(b, group, number(mergeThreads / lanes)),
       arith::ShRUIOp::create(b, thread, number(llvm::Log2_64(lanes))));
   Value lane = arith::AndIOp::create(b, thread, number(lanes - 1));
   Value count = number(1);
@@ -518,13 +518,15 @@ void MergeKernel::run(SymbolTable &symbols) {
   isStacked = op.isStacked();
   lseDims = op.getLseDims();
   collapse();
-  chooseVector();
+  MergeVector vector = getMergeVector(op);
+  columns = cast<MemRefType>(output.getType()).getShape().back();
+  std::tie(width, lanes) = std::tuple(vector.width, vector.lanes);
   Value grid = getGrid();
   if (isConstantIntValue(grid, 0))
     return;
   SmallVector<KernelOperand> operands = getOperands();
   gpu::GPUFuncOp kernel =
-      createKernel(op, "merge", operands, threads, chip, symbols);
+      createKernel(op, "merge", operands, mergeThreads, chip, symbols);
   // A destination may be one of the states.
   kernel->setAttr(kMayAliasAttr, b.getUnitAttr());
   launchKernel(b, kernel, grid, operands);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ForwardKernel.h"
+#include "MergeKernel.h"
 #include "attn/Conversion/ElementKinds.h"
 #include "attn/Conversion/KernelConfig.h"
 #include "attn/Conversion/OperandMemory.h"
@@ -40,6 +41,15 @@ static bool isGlobal(Attribute space) {
   return !space || (number && (number.getInt() == 0 || number.getInt() == 1));
 }
 
+/// The product of the static factors, or `limit` + 1 if it is more.
+static int64_t multiplyUpTo(int64_t limit, ArrayRef<int64_t> factors) {
+  uint64_t product = 1;
+  for (int64_t factor : factors)
+    if (!ShapedType::isDynamic(factor))
+      product = llvm::SaturatingMultiply<uint64_t>(product, factor);
+  return std::min<uint64_t>(product, limit + 1);
+}
+
 /// A launch counts its work-items in 32 bits (HIP); static sizes only.
 static LogicalResult verifyGrid(AttentionOp op, const KernelConfig &config,
                                 const ChipInfo &chip) {
@@ -61,12 +71,7 @@ static LogicalResult verifyGrid(AttentionOp op, const KernelConfig &config,
         std::max(cast<ShapedType>(starts.getType()).getDimSize(0), int64_t(1)) -
         1;
   int64_t limit = llvm::maxUIntN(32) / (wavesPerGroup * 64);
-  // Factors above the limit are clamped, so that the product cannot wrap.
-  int64_t groups = 1;
-  for (int64_t factor : {batches, heads, tiles})
-    if (!ShapedType::isDynamic(factor))
-      groups = std::min(groups, limit + 1) * std::min(factor, limit + 1);
-  if (groups <= limit)
+  if (multiplyUpTo(limit, {batches, heads, tiles}) <= limit)
     return success();
   return op.emitOpError("expects at most ")
          << limit << " workgroups (batches x heads x tiles of "
@@ -314,6 +319,13 @@ LogicalResult mlir::attn::verifyTarget(MergeStatesOp op, const ChipInfo &chip) {
     if (auto type = dyn_cast<MemRefType>(output.getType());
         type && failed(verifyInnerStride(op, type, chip)))
       return failure();
+  // Work-items, as above.
+  int64_t limit = llvm::maxUIntN(32) / getMergeVector(op).lanes;
+  auto shape = cast<ShapedType>(op.getOutputInit().getType()).getShape();
+  if (multiplyUpTo(limit, shape.drop_back()) > limit)
+    return op.emitOpError("expects at most ")
+           << limit << " rows of " << shape.back() << " columns on "
+           << chip.name << ", but got more; merge slices of them";
   return success();
 }
 
