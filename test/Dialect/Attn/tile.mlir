@@ -38,11 +38,14 @@ func.func @memref(%q: memref<2x3x70x8xf32>, %o: memref<2x3x70x8xf32>) {
 // -----
 
 // Packed sequences: one loop over sequences around the grid; rows that belong
-// to none are left as they are.
+// to none are left as they are, and corrupt starts are limited to what there is.
 // CHECK-LABEL: func @packed
 // CHECK-NOT: linalg.fill
 // CHECK: scf.forall (%[[SEQ:.*]]) in (3)
-// CHECK: tensor.extract %{{.*}}[%[[SEQ]]]
+// CHECK: %[[START:.*]] = tensor.extract %{{.*}}[%[[SEQ]]]
+// CHECK: %[[AT:.*]] = arith.index_cast %[[START]]
+// CHECK: %[[LOW:.*]] = arith.maxsi %[[AT]], %c0
+// CHECK: arith.minsi %[[LOW]], %
 // CHECK: scf.forall
 // CHECK: attn.attention {{.*}} {causal, layout = bshd}
 // CHECK: linalg.transpose

@@ -82,8 +82,7 @@ private:
     return arith::SubIOp::create(rewriter, loc, a, b);
   }
   Value clamp(Value value, Value low, Value high) {
-    value = arith::MaxSIOp::create(rewriter, loc, value, low);
-    return arith::MinSIOp::create(rewriter, loc, value, high);
+    return clampIndex(rewriter, loc, value, low, high);
   }
 
   Value perBatch(Value operand);

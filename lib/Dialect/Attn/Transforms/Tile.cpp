@@ -119,7 +119,8 @@ private:
     OpFoldResult begin, length;
   };
 
-  Span getSpan(Value cuSeqlens, Value sequence);
+  /// Of rows of `packed`; corrupt starts stay inside.
+  Span getSpan(Value cuSeqlens, Value packed, Value sequence);
   Value slicePacked(Value source, Span span, Part *part = nullptr);
   Value sliceScoreOperand(Value source, Value sequence, OpFoldResult rows,
                           OpFoldResult keys);
@@ -134,15 +135,20 @@ private:
 };
 } // namespace
 
-SequenceLoop::Span SequenceLoop::getSpan(Value cuSeqlens, Value sequence) {
+SequenceLoop::Span SequenceLoop::getSpan(Value cuSeqlens, Value packed,
+                                         Value sequence) {
   AffineExpr x, y;
   bindDims(rewriter.getContext(), x, y);
   OpFoldResult next = affine::makeComposedFoldedAffineApply(
       rewriter, loc, x + 1, {OpFoldResult(sequence)});
-  Value begin =
-      toIndex(rewriter, loc, loadElement(rewriter, loc, cuSeqlens, {sequence}));
-  Value end =
-      toIndex(rewriter, loc, loadElement(rewriter, loc, cuSeqlens, {next}));
+  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  Value total = getValueOrCreateConstantIndexOp(
+      rewriter, loc, getMixedSize(rewriter, loc, packed, 0));
+  auto load = [&](OpFoldResult at, Value low) {
+    Value start = loadElement(rewriter, loc, cuSeqlens, {at});
+    return clampIndex(rewriter, loc, toIndex(rewriter, loc, start), low, total);
+  };
+  Value begin = load(sequence, zero), end = load(next, begin);
   Value length = arith::SubIOp::create(rewriter, loc, end, begin);
   return {begin, length};
 }
@@ -276,12 +282,12 @@ AttentionOp SequenceLoop::build() {
                         loop.getRegionIterArgs().end());
   rewriter.setInsertionPointToStart(loop.getBody());
   Value sequence = loop.getInductionVar(0);
-  Span q = getSpan(op.getCuSeqlensQ(), sequence);
+  Span q = getSpan(op.getCuSeqlensQ(), op.getQuery(), sequence);
   // A pool of pages serves all sequences.
   Value table = op.getBlockTable(), key = op.getKey(), value = op.getValue();
   OpFoldResult keys;
   if (!table) {
-    Span kv = getSpan(op.getCuSeqlensKv(), sequence);
+    Span kv = getSpan(op.getCuSeqlensKv(), op.getKey(), sequence);
     key = slicePacked(key, kv);
     value = slicePacked(value, kv);
     keys = kv.length;

@@ -165,3 +165,9 @@ Value attn::toIndex(OpBuilder &builder, Location loc, Value value) {
   return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
                                     value);
 }
+
+Value attn::clampIndex(OpBuilder &builder, Location loc, Value value, Value low,
+                       Value high) {
+  value = arith::MaxSIOp::create(builder, loc, value, low);
+  return arith::MinSIOp::create(builder, loc, value, high);
+}

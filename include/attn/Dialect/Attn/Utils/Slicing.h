@@ -53,6 +53,10 @@ Value loadElement(OpBuilder &builder, Location loc, Value source,
 /// An integer of any width as index.
 Value toIndex(OpBuilder &builder, Location loc, Value value);
 
+/// An index, signed, limited to low..high.
+Value clampIndex(OpBuilder &builder, Location loc, Value value, Value low,
+                 Value high);
+
 } // namespace mlir::attn
 
 #endif // ATTN_DIALECT_ATTN_UTILS_SLICING_H
