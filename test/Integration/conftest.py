@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import attn_program  # noqa: E402
-from devices import DEVICES  # noqa: E402
+from devices import DEVICES, Device  # noqa: E402
 from repository import ROOT  # noqa: E402
 
 # The package of the checkout, on the library of the build under test.
@@ -69,7 +69,8 @@ def pytest_collection_modifyitems(items):
         if _INSTRUMENTED and item.path.name.startswith(_LOADS_LIBRARY):
             item.add_marker(pytest.mark.skip(reason="libAttnC.so is built with sanitizers"))
         params = item.callspec.params if hasattr(item, "callspec") else {}
-        if (device := params.get("device")) and device.is_gpu:
+        device = params.get("device")  # something else where a test has none
+        if isinstance(device, Device) and device.is_gpu:
             is_twin = params.get("kind") == "bf16" and "f16" in _kinds(item)
             if is_twin or not item.get_closest_marker("smoke"):
                 item.add_marker(pytest.mark.slow)

@@ -1,5 +1,7 @@
 """How utils/test counts: a green line must mean that something ran."""
 
+import os
+import subprocess
 import sys
 
 import pytest
@@ -21,6 +23,17 @@ REPORT = """<testsuites><testsuite>
 def write(path, text):
     path.write_text(text)
     return path
+
+
+@pytest.mark.slow
+def test_devices_can_be_chosen():
+    """Some tests are for other devices only, and then have none."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n0", "test_softcap.py"]
+    command += ["test_docs.py", "-k", "softcap or running_test"]
+    environment = {**os.environ, "ATTN_TEST_DEVICES": "cpu"}
+    folder = ROOT / "test/Integration"
+    done = subprocess.run(command, check=False, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_cases_are_counted(tmp_path):
